@@ -88,6 +88,17 @@ def family(pid: int) -> list[int]:
     return results
 
 
+def command_line(pid: int) -> str:
+    """Return the command of a process, or its name where it has ended and nobody has asked how."""
+    try:
+        words = (
+            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        )
+        return words or Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return f"process {pid}"
+
+
 def rss(pid: int) -> float:
     """Return MB of memory of a process, 0 if it is gone."""
     try:

@@ -90,12 +90,14 @@ def drive(kills: int) -> None:
             done["trace after"] += 1
     done["raised"] = raised[:5]
     done["seconds"] = time.monotonic() - start
-    begun = time.monotonic()
-    while len(left := common.family(os.getpid())[1:]) > 2 and time.monotonic() < begun + 30:
-        QTest.qWait(20)  # the children of a killed worker end a moment after it
     folder = worker._folder
     window.close()
-    done["processes"], done["folder left"] = len(left), folder.exists()
+    worker.close()
+    begun = time.monotonic()
+    while (left := common.family(os.getpid())[1:]) and time.monotonic() < begun + 30:
+        QTest.qWait(20)  # processes end a moment after the window
+    done["left"] = [common.command_line(pid) for pid in left]
+    done["folder left"] = folder.exists()
     print(json.dumps(done), flush=True)
     os._exit(0)
 
@@ -113,8 +115,8 @@ def main() -> int:
     print({k: v for k, v in output.items() if k != "bad"}, file=sys.stderr)
     for text in output["bad"] + output["raised"]:
         tally.fail("after a kill", text)
-    if output["processes"] > 2 or output["folder left"]:
-        tally.fail("left", f"{output['processes']} processes, folder {output['folder left']}")
+    if output["left"] or output["folder left"]:
+        tally.fail("left", f"{output['left']}, folder {output['folder left']}")
     for _ in range(kills - len(output["bad"])):
         tally.fine("survived")
     return tally.summary()
