@@ -12,7 +12,7 @@ from ..model.launch import Dim3, Launch
 from ..type_inference.question import Question
 
 NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which exists for Linux and Windows)."
-SECONDS = 20.0  # time limit of a launch
+SECONDS = 20.0  # of processor time that a launch may take
 
 
 class LiveJob(msgspec.Struct, frozen=True, tag="live"):
