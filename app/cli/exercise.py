@@ -16,6 +16,7 @@ from ..exercises.model.progress import Progress, stored_progress
 from ..exercises.model.remedies import prove_remedies
 from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError
+from .common.interrupts import immediate_interrupts
 from .common.new_notebook import write_new_notebook
 from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise
@@ -104,6 +105,7 @@ def list_exercises(folder: Path | None, output: str | None = None) -> int:
     return 1 if mistakes else 0
 
 
+@immediate_interrupts()
 def show(exercise: Exercise) -> int:
     """Show an exercise in the window, or print its task if there is no display.
 

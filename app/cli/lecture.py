@@ -15,6 +15,7 @@ from ..lectures.model.program_panes import runs_program
 from ..lectures.model.scenes import scenes_of
 from ..model.notebook_file import SUFFIX
 from .common.arguments import Parser, UsageError, positive_integer
+from .common.interrupts import immediate_interrupts
 from .common.new_notebook import check_new_file, write_new_notebook
 from .common.text_output import align_columns, print_escaped
 from .pictures.handout import add_output, is_handout, write_output
@@ -104,6 +105,7 @@ def check_hall(chosen: Namespace) -> None:
         check_new_file(chosen.results)
 
 
+@immediate_interrupts()
 def present(path: Path, chosen: Namespace) -> int:
     """Show a lecture in the window; raises LectureError if it can't be read at all."""
     from .open_window import show_lecture

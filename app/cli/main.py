@@ -33,6 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise
     except KeyboardInterrupt:
         return 130
+    except RuntimeError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # of Python 3.11, while it makes a class
+            return 130
+        raise
     except BrokenPipeError:
         # The reader of the output is gone: nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -44,14 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     command, words = subcommand_of(with_new_name(arguments))
-    if command is WINDOW and words:
-        _refuse_unknown(words[0])
     if arguments[:1] and arguments[0] in RENAMED:
         print_error(f"`{arguments[0]}` is now `{command.name}`; the next release drops the old name.")
     if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
         codecs.register_error(LEGIBLE, _replace_unprintable)
         sys.stdout.reconfigure(errors=LEGIBLE)
     with immediate_interrupts():  # the import of Qt can't be interrupted by an exception
+        if command is WINDOW and words:
+            _refuse_unknown(words[0])
         implementation = command.load()
         chosen = implementation.parse(parser_of(command), words)
     return implementation.execute(chosen)

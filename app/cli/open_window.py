@@ -13,6 +13,7 @@ from ... import __version__
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
 from .common.arguments import Parser, UsageError, check_panes, check_scenarios, missing_file_text
+from .common.interrupts import immediate_interrupts
 
 if TYPE_CHECKING:
     from ..window.start import Follower
@@ -31,6 +32,7 @@ def add_window_arguments(parser: Parser) -> None:
     )
 
 
+@immediate_interrupts()
 def show_window(chosen: Namespace) -> int:
     """Show the window on a file or on scenarios; without either, as it was closed."""
     if any(is_document(word) for word in chosen.what):
@@ -59,6 +61,7 @@ def add_arguments(parser: Parser) -> None:
     )
 
 
+@immediate_interrupts()
 def execute(chosen: Namespace) -> int:
     """Show the window on a file or, as without `open`, on a scenario; raises UsageError if there is neither."""
     from ...kernels.scenarios.catalogue import names

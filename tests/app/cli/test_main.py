@@ -7,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 
 import numpy as np
 import pytest
 
 from folders import ROOT
+from patience import PATIENCE, wait_for_child
 from tilescope import __version__
 from tilescope.app.cli.commands import SUBCOMMANDS
 from tilescope.app.cli.main import main
@@ -179,13 +179,13 @@ def test_without_a_display_the_window_is_refused(capsys, monkeypatch):
     assert "there is no display" in refusal(capsys, "matmul-tiled")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_ctrl_c_ends_quietly():
     slow = [*TILESCOPE, "counters", "matmul-tiled:m=512,k=512,n=512"]
     with subprocess.Popen(slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
+        wait_for_child(process)  # which traces
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("", "", 130)
 
 
@@ -193,12 +193,32 @@ INTERRUPTED_IMPORT = """
 import os, signal, sys
 class Finder:
     def find_spec(name, path=None, target=None):
-        if name == "tilescope.app.cli.main":
+        if name == "MODULE":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder)
 from tilescope.app.cli.entry import main
-sys.argv = ["tilescope", "--version"]
 sys.exit(main())
+"""
+
+
+def interrupted_in_import(module, code, *words):
+    """Run a command that gets Ctrl+C when it imports a module."""
+    program = code + INTERRUPTED_IMPORT.replace("MODULE", module)
+    return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+
+
+INTERRUPTED_CLASS = """
+import sys
+class Interrupted:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == "tilescope.tracer.run.worker_client":
+            type("Class", (), {"attribute": Interrupted()})
+sys.meta_path.insert(0, Finder)
+from tilescope.app.cli.main import main
+sys.exit(main(["counters", "matmul-tiled"]))
 """
 
 
@@ -206,9 +226,24 @@ sys.exit(main())
 @pytest.mark.parametrize("ignored", [False, True], ids=["terminal", "background job"])
 def test_ctrl_c_while_the_command_line_is_imported_ends_quietly(ignored):
     code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" if ignored else ""
-    command = [sys.executable, "-c", code + INTERRUPTED_IMPORT]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = interrupted_in_import("tilescope.app.cli.main", code, "--version")
     assert (done.stderr, done.returncode) == ("", 0 if ignored else -signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+@pytest.mark.parametrize("words", [(), ("matmul-tiled",), ("open", "matmul-tiled"), ("lecture", "tiling")])
+def test_ctrl_c_until_the_window_handles_it_ends_quietly(words):
+    """KeyboardInterrupt would be lost in some of the imports, and the window would open."""
+    done = interrupted_in_import("tilescope.app.window.start", "", *words)
+    assert (done.stderr, done.returncode) == ("", -signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
+def test_ctrl_c_while_python_makes_a_class_ends_quietly():
+    """Python 3.11 makes a RuntimeError of it."""
+    command = [sys.executable, "-c", INTERRUPTED_CLASS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("", 130)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")

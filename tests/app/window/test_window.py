@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit
 
+from patience import PATIENCE, wait_for_child
 from tilescope.app.model.session import Selection
 from tilescope.app.panels.pane import Pane
 from tilescope.app.panels.side import Inspector
@@ -367,11 +367,9 @@ def test_ctrl_c_in_the_terminal_ends_it(screen, tmp_path):
         command, env=environment, stdout=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stdout.readline() == b"up\n"
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        # The window's first act is to start the worker.
-        wait_until(lambda: bool(children.read_text()) or process.poll() is not None)
+        wait_for_child(process)  # the window's first act is to start the worker
         process.send_signal(signal.SIGINT)
         try:
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
