@@ -21,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE = os.sysconf("SC_PAGE_SIZE")
+PATIENCE = 240.0  # seconds after which what has not ended hangs, however busy the machine is
 SEED = (
     int(os.environ.get("ATTACK_SEED", "0")) * 1_000_003
 )  # another one gives other attacks of the same kinds
@@ -61,13 +62,17 @@ def scratch(name: str) -> Path:
 
 @dataclass
 class Ended:
-    """How a process ended. peak: MB of all its processes together, as far as sampled. code: None where it hung."""
+    """How a process ended. peak: MB of all its processes together, as far as sampled. code: None where it hung.
+
+    busy: seconds of processor time of all its processes.
+    """
 
     code: int | None
     out: str
     err: str
     seconds: float
     peak: float
+    busy: float
 
 
 def family(pid: int) -> list[int]:
@@ -117,7 +122,7 @@ def end(pids: list[int]) -> None:
 
 
 def run(
-    words: list[str], timeout: float = 60, env: dict[str, str | None] | None = None, cwd: Path | str | None = None,
+    words: list[str], timeout: float = PATIENCE, env: dict[str, str | None] | None = None, cwd: Path | str | None = None,
     memory: float = 6000, stdin: int | None = subprocess.DEVNULL,
 ) -> Ended:  # fmt: skip
     """Run a command with limits on its time (seconds) and on the memory of its process tree (MB)."""
@@ -127,7 +132,7 @@ def run(
             environment.pop(key, None)
         else:
             environment[key] = value
-    begun, peak, over = time.monotonic(), 0.0, False
+    begun, busy, peak, over = time.monotonic(), busy_seconds(), 0.0, False
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(words, stdin=stdin, stdout=out, stderr=err, env=environment, cwd=cwd)
         while process.poll() is None:
@@ -145,7 +150,13 @@ def run(
             written_in = environment.get("PYTHONIOENCODING", "utf-8").partition(":")[0]
             texts.append(file.read(4_000_000).decode(written_in, errors="replace"))
     code = None if over else process.returncode
-    return Ended(code, *texts, time.monotonic() - begun, peak)
+    return Ended(code, *texts, time.monotonic() - begun, peak, busy_seconds() - busy)
+
+
+def busy_seconds() -> float:
+    """Return the processor time of all processes that have ended, which a busy machine does not change."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 EXAMPLES = 6  # of each kind of failure that are printed
@@ -192,8 +203,8 @@ def judge(tally: Tally, label: str, ended: Ended, seconds: float = 20, memory: f
         tally.fail(f"crash by signal {-ended.code}", tail)
     elif TRACEBACK.search(ended.err):
         tally.fail("traceback", tail)
-    elif ended.seconds > seconds:
-        tally.fail("slow", f"{label}: {ended.seconds:.0f} s")
+    elif ended.busy > seconds:
+        tally.fail("slow", f"{label}: {ended.busy:.0f} s")
     elif ended.peak > memory:
         tally.fail("memory", f"{label}: {ended.peak:.0f} MB")
     elif ended.code == 0:
@@ -205,14 +216,17 @@ def judge(tally: Tally, label: str, ended: Ended, seconds: float = 20, memory: f
 
 
 def limited(call, seconds: int = 20, megabytes: int = 4000) -> tuple[str, str, float, float]:
-    """Call in a forked child with limits; return (kind, text, seconds, peak MB) of what came out."""
+    """Call in a forked child with limits; return (kind, text, seconds, peak MB) of what came out.
+
+    Seconds are processor time.
+    """
     reader, writer = os.pipe()
-    begun = time.monotonic()
     pid = os.fork()
     if not pid:
         os.close(reader)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(seconds)
+        signal.alarm(int(PATIENCE))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         status = b""
@@ -232,10 +246,11 @@ def limited(call, seconds: int = 20, megabytes: int = 4000) -> tuple[str, str, f
         output += chunk
     os.close(reader)
     _, status, usage = os.wait4(pid, 0)
-    seconds_taken, peak = time.monotonic() - begun, usage.ru_maxrss / 1000
+    seconds_taken, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        kind = "hang" if number == signal.SIGALRM else f"signal {number}"
+        hangs = number in (signal.SIGALRM, signal.SIGXCPU) or seconds_taken >= seconds
+        kind = "hang" if hangs else f"signal {number}"
         return kind, "", seconds_taken, peak
     kind, _, text = output.decode(errors="replace").partition("\0")
     return kind, text, seconds_taken, peak
@@ -325,7 +340,7 @@ SCENARIOS = (
 def real_traces(folder: Path) -> list[Path]:
     """Return real trace files: of a program's launches, and of scenarios, packed and plain."""
     (folder / "kernels.py").write_text(KERNELS)
-    run([binary(), "run", "--out", str(folder / "run"), str(folder / "kernels.py")], 120)
+    run([binary(), "run", "--out", str(folder / "run"), str(folder / "kernels.py")])
     paths = sorted((folder / "run").glob("*.npz"))
     from tilescope.tracer.model.plan import launch_of, parse_spec
     from tilescope.tracer.run.worker_client import Worker

@@ -21,8 +21,7 @@ import common
 
 common.as_tilescope()
 
-STALL = 5  # seconds that no event may take
-PATIENCE = 60  # seconds until nothing is being made
+STALL = 5  # seconds of processor time of the GUI thread that no event may take
 LONGEST = 700  # characters of a sentence
 SPECS = (
     "matmul-tiled:m=8,k=8,n=8,tile=4", "matmul-naive-col-on-x:m=8,k=8,n=8,tile=4", "transpose-tile:rows=16,cols=16",
@@ -380,7 +379,7 @@ class Driver:
 
         self.window.deleteLater()
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        last = time.monotonic() + 10
+        last = time.monotonic() + common.PATIENCE
         while (left := common.family(os.getpid())[1:]) and time.monotonic() < last:
             self.wait(20)
         if left:
@@ -427,7 +426,7 @@ class Driver:
         )  # fmt: skip
 
     def settle(self) -> bool:
-        last = time.monotonic() + PATIENCE
+        last = time.monotonic() + common.PATIENCE
         self.wait(1)
         while not self.is_at_rest():
             if time.monotonic() > last:
@@ -591,13 +590,13 @@ class Driver:
         kind = self.rng.choices(list(EVENTS), list(EVENTS.values()))[0]
         self.kinds[kind] += 1
         self.log.append(kind)
-        position = time.monotonic()
-        faulthandler.dump_traceback_later(STALL)  # on stderr: where it hangs
+        begun = time.thread_time()
+        faulthandler.dump_traceback_later(common.PATIENCE)  # on stderr: where it hangs
         self.guarded(lambda: self.act(kind))
         self.guarded(lambda: self.wait(self.rng.choice([0, 0, 1, 5, 30, 150, 400])))
         faulthandler.cancel_dump_traceback_later()
-        if time.monotonic() - position > self.slowest:
-            self.slowest, self.what = time.monotonic() - position, " / ".join(self.log[-3:])
+        if (seconds := time.thread_time() - begun) > self.slowest:
+            self.slowest, self.what = seconds, " / ".join(self.log[-3:])
 
     def guarded(self, call) -> None:
         try:
@@ -629,7 +628,7 @@ def main() -> int:
     folder, tally = common.scratch("live-editing"), common.Tally(f"live_editing (seed {seed})")
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
     words = [sys.executable, __file__, "--drive", str(events), str(seed), str(folder)]
-    ended = common.run(words, 120 + events * 2, memory=5000)
+    ended = common.run(words, 2 * common.PATIENCE + events * 2, memory=5000)
     lines = [json.loads(line) for line in ended.out.splitlines() if line.startswith("{")]
     last = lines[-1] if lines else {}
     if not last.get("end"):

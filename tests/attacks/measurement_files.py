@@ -124,7 +124,7 @@ def main() -> int:
             "-o",
             str(folder / random.Random(number + common.SEED).choice(["x.png", "x.svg", "x.csv"])),
         ]
-        common.judge(tally, f"export of {label}", common.run([common.binary(), *words], 40))
+        common.judge(tally, f"export of {label}", common.run([common.binary(), *words]))
     return tally.summary()
 
 

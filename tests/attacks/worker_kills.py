@@ -65,11 +65,11 @@ def drive(kills: int) -> None:
             done["cancelled"] += 1
         begun = time.monotonic()
         while (
-            not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < begun + 30
+            not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < begun + common.PATIENCE
         ):
             QTest.qWait(5)
         if not window.stage.is_settled():
-            done["bad"].append(f"{number} {spec}: not settled 30 s after the kill")
+            done["bad"].append(f"{number} {spec}: not settled long after the kill")
             continue
         done["said"] += bool(problems)
         if any(not text.endswith(".") or "Traceback" in text for text in problems):
@@ -81,7 +81,7 @@ def drive(kills: int) -> None:
             begun = time.monotonic()
             while (
                 not (window.stage.is_settled() and window.stage.jobs.is_idle())
-                and time.monotonic() < begun + 30
+                and time.monotonic() < begun + common.PATIENCE
             ):
                 QTest.qWait(5)
             session = window.stage.sessions[0]
@@ -94,7 +94,7 @@ def drive(kills: int) -> None:
     window.close()
     worker.close()
     begun = time.monotonic()
-    while (left := common.family(os.getpid())[1:]) and time.monotonic() < begun + 30:
+    while (left := common.family(os.getpid())[1:]) and time.monotonic() < begun + common.PATIENCE:
         QTest.qWait(20)  # processes end a moment after the window
     done["left"] = [common.command_line(pid) for pid in left]
     done["folder left"] = folder.exists()
@@ -106,7 +106,7 @@ def main() -> int:
     kills = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     folder, tally = common.scratch("kills"), common.Tally("worker_kills")
     os.environ["TILESCOPE_HOME"] = str(folder / "home")
-    ended = common.run([sys.executable, __file__, "--drive", str(kills)], 500)
+    ended = common.run([sys.executable, __file__, "--drive", str(kills)], 2 * common.PATIENCE + 10 * kills)
     try:
         output = json.loads(ended.out.strip().splitlines()[-1])
     except (IndexError, ValueError):
