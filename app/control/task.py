@@ -13,6 +13,7 @@ from .delay import Delay
 
 CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
 GONE = "has been deleted"  # part of PySide's message about a deleted object or signal source
+_CLOSED: list[QObject] = []  # queues with a thread that did not end in time and still uses them
 T = TypeVar("T")
 
 
@@ -138,12 +139,19 @@ class TaskQueue(QObject):
         self._posted.emit(partial(function, *arguments))
 
     def close(self, timeout: int = CLOSING_TIMEOUT) -> bool:
-        """Drop and interrupt all tasks, and wait at most `timeout` milliseconds; return True if all threads ended."""
+        """Drop and interrupt all tasks, and wait at most `timeout` milliseconds; return True if all threads ended.
+
+        A queue whose thread has not ended outlives its owner: Qt must not delete what a thread uses.
+        """
         self.timer.stop()
         self.keep(())
         self._grace.stop()
         self.interrupt()
-        return self._pool.waitForDone(timeout)
+        if self._pool.waitForDone(timeout):
+            return True
+        self.setParent(None)
+        _CLOSED.append(self)
+        return False
 
     def _tasks_of(self, key: object) -> list[Task[Any]]:
         tasks = (*self._running, *self._waiting)

@@ -67,6 +67,8 @@ class MainWindow(QMainWindow):
         self.store = Store(self._render_soon.start)
         self.look, self.playhead = Look(self.store, self), Playhead(self, self.store)
         self.stage = Stage(self.playhead, jobs, self)
+        if jobs.parent() is None:  # else the window that asks for pictures owns them
+            jobs.setParent(self)
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme, self._requests())
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.toolbar.sizes = self.settings.sizes

@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+from patience import PATIENCE
+
 TESTS = """
 import numpy as np
 import pytest
@@ -77,7 +79,9 @@ def test_pytest_fails_with_the_findings_as_its_message(tmp_path):
     (tmp_path / "test_homework.py").write_text(TESTS)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", "test_homework.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=200)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=PATIENCE
+    )
     outcome = dict(reversed(item) for item in re.findall(r"^(PASSED|FAILED) \S+::(\w+)", done.stdout, re.M))
     assert outcome == {
         "test_right": "PASSED", "test_races": "FAILED",

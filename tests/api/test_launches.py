@@ -18,6 +18,7 @@ from PySide6.QtGui import QImage
 
 import tilescope
 from launching import Array, launch
+from patience import PATIENCE
 from tilescope.api.findings import Finding
 from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
@@ -97,7 +98,7 @@ def test_the_window_opens_in_a_separate_process(doubled, monkeypatch):
         time.sleep(0.02)
     assert window.poll() is None
     window.terminate()
-    window.wait(60)
+    window.wait(PATIENCE)
     shutil.rmtree(file.parent)  # as the window does that is closed
 
 
@@ -167,7 +168,9 @@ def test_the_examples_in_the_readme_print_the_shown_output(tmp_path):
     (tmp_path / "test_example.py").write_text(code)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     command = [sys.executable, "-m", "pytest", "-qs", "-p", "no:cacheprovider", "-W", "ignore"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, env=environment
+    )
     output = done.stdout.replace(f"{tmp_path}/", "")
     assert output.startswith(printed), done.stdout
     assert done.returncode == 1 and f"E       {failure.strip()}" in output

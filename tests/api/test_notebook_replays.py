@@ -15,6 +15,7 @@ import pytest
 import tilescope
 from browser import Browser, needs_chromium, open_browser
 from launching import Array, launch
+from patience import PATIENCE
 from tilescope.app.model.session import session_of_file
 from tilescope.app.replays.page import unpacked
 from tilescope.app.views.counters.numbers import tiles_of
@@ -199,7 +200,7 @@ def test_a_notebook_with_a_display_that_is_gone_and_without_qt(tmp_path):
     def output(**variables: str) -> list[str]:
         environment = {**os.environ, "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0", **variables}
         done = subprocess.run(
-            [sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=180
+            [sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=PATIENCE
         )
         assert not done.returncode, done.stderr
         return done.stdout.splitlines()

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import tilescope
+from patience import PATIENCE
 from tilescope.tracer.run.long_launch import CHECK_PATIENCE, RUN_PATIENCE
 
 HEAD = """
@@ -38,7 +39,7 @@ def run(folder, text):
     (folder / "script.py").write_text(HEAD + text)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
     done = subprocess.run(
-        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
         env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

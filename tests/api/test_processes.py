@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
+
 HEAD = """
 import os, sys, threading
 import numpy as np
@@ -125,7 +127,7 @@ def killed_in_the_end(process: subprocess.Popen) -> Iterator[None]:
 
 def output_of(folder: Path, text: str, head: str = HEAD) -> list[str]:
     with start(folder, text, head) as process:
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     return output.splitlines()
 
@@ -164,7 +166,7 @@ def test_ctrl_c_comes_through_and_ends_the_process_that_traces(tmp_path):
         assert process.stdout.readline() == "running\n"
         assert process.stderr.readline().startswith("tilescope: endless has run for")
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, output) == (0, "interrupted\n[7.0, 7.0, 7.0, 7.0]\n"), errors
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from patience import PATIENCE
 from pytest_projects import run_pytest
 
 KERNELS = """\
@@ -175,7 +176,7 @@ def test_policy_and_baseline_are_those_of_check(project):
         "--add-to-baseline",
         "old",
     ]
-    subprocess.run([*check, "program.py"], cwd=project, capture_output=True, timeout=100, check=True)
+    subprocess.run([*check, "program.py"], cwd=project, capture_output=True, timeout=PATIENCE, check=True)
     assert json.loads((project / "known.json").read_text())["entries"]
     accepted = run_tests(project, tests, "--tilescope")
     assert accepted.returncode == 0 and "1 finding suppressed: 1 by the baseline." in accepted.stdout

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
+
 HELPERS = """
 import os
 from numba import cuda
@@ -220,7 +222,7 @@ def run(folder: Path, **environment: str) -> dict:
         "CUDA_VISIBLE_DEVICES": "",
     }  # a GPU, where there is one, is hidden
     command = [sys.executable, "-W", "ignore", str(program)]
-    done = subprocess.run(command, capture_output=True, text=True, env=names, timeout=200, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, env=names, timeout=PATIENCE, cwd=folder)
     assert done.returncode == 0, done.stderr
     output = json.loads(done.stdout)
     output["imported"] = (folder / "imported").read_text().split()

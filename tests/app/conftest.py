@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from patience import PATIENCE
 from tilescope.app.window.main_window import MainWindow
 from windows import open_window, reset
 
@@ -41,4 +42,4 @@ def screen() -> Iterator[str]:
         number = stream.readline().strip()
     yield f":{number}"
     process.terminate()
-    process.wait(10)
+    process.wait(PATIENCE)

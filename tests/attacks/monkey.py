@@ -224,7 +224,10 @@ def drive(events: int, seed: int, trace: str) -> None:
         if not window.isVisible():
             window.show()
     settled = time.monotonic()
-    while not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < settled + common.PATIENCE:
+    while (
+        not (window.stage.is_settled() and window.stage.jobs.is_idle())
+        and time.monotonic() < settled + common.PATIENCE
+    ):
         QTest.qWait(10)
     results = {
         "end": True,

@@ -65,7 +65,8 @@ def drive(kills: int) -> None:
             done["cancelled"] += 1
         begun = time.monotonic()
         while (
-            not (window.stage.is_settled() and window.stage.jobs.is_idle()) and time.monotonic() < begun + common.PATIENCE
+            not (window.stage.is_settled() and window.stage.jobs.is_idle())
+            and time.monotonic() < begun + common.PATIENCE
         ):
             QTest.qWait(5)
         if not window.stage.is_settled():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +13,12 @@ from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
+from patience import until
+
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 needs_chromium = pytest.mark.skipif(
     not (CHROMIUM.exists() and DRIVER.exists()), reason="script/setup dev installs chromium and its driver"
 )
-PATIENCE = 20.0  # seconds until a page is there
 
 
 class Browser:
@@ -37,10 +37,7 @@ class Browser:
 
     def wait(self, script: str) -> None:
         """Wait until a script returns true."""
-        end = time.monotonic() + PATIENCE
-        while not self.run(script):
-            assert time.monotonic() < end, script
-            time.sleep(0.02)
+        until(lambda: self.run(script), pause=0.02)
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Run a script and return its value."""

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-WAIT = 120  # seconds
+from patience import PATIENCE
 
 
 class Editor:
@@ -43,7 +43,7 @@ class Editor:
         self.request("shutdown", None)
         self.notify("exit", None)
         try:
-            self.status = self.process.wait(WAIT)
+            self.status = self.process.wait(PATIENCE)
         finally:
             self.process.kill()
             self.process.stdin.close()
@@ -53,7 +53,7 @@ class Editor:
         """Send a request and return its result."""
         self._count += 1
         self._send({"id": self._count, "method": method, "params": parameters})
-        response = self._responses.get(timeout=WAIT)
+        response = self._responses.get(timeout=PATIENCE)
         assert response["id"] == self._count and "error" not in response, response
         return response["result"]
 
@@ -63,7 +63,7 @@ class Editor:
 
     def next(self, method):
         """Wait for the next notification of a method; drop others."""
-        while (message := self._messages.get(timeout=WAIT))["method"] != method:
+        while (message := self._messages.get(timeout=PATIENCE))["method"] != method:
             pass
         return message["params"]
 

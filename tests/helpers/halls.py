@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from patience import PATIENCE
 from tilescope.app.hall.hall import SERVER
 from tilescope.app.hall.model.messages import STYLE, HallQuestion, HallState, Report, Serve
 from tilescope.app.hall.model.network import LOOPBACK
 from tilescope.app.hall.rehearsal import Student, read_headers
 from tilescope.tracer.processes.json_process import JsonProcess
 
-PATIENCE = 30.0  # seconds
 CHOICES = ("16", "<script>alert(1)</script>", "none at all")
 ASKS = HallState(
     4, 6, "How many?", "3.html.gz", HallQuestion(0, "choose", "How many sectors?", CHOICES), is_open=True

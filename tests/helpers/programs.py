@@ -7,9 +7,9 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+from patience import PATIENCE, until
 from tilescope.tracer.storage.trace_file import load
 
 HEAD = "import sys\nimport numpy as np\nfrom numba import cuda\n"
@@ -53,7 +53,7 @@ def run_tilescope(*words: str, folder: Path, **options):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env=environment,
         check=False,
         **options,
@@ -92,16 +92,20 @@ def run_program(folder, words, path):
 
 
 def wait_for_exit(process: int) -> bool:
-    """Wait up to a minute for the end of a process."""
-    for _ in range(600):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return True
+    """Wait for the end of a process; return True."""
+    until(lambda: has_ended(process))
+    return True
+
+
+def has_ended(process: int) -> bool:
+    """Check whether a process has ended, even if nothing has waited for it."""
+    try:
+        os.kill(process, 0)
         about = Path(f"/proc/{process}")
+        if not about.parent.joinpath("self").exists():  # no Linux
+            return False
         # Killed, it cannot be waited for before the last of its threads is gone.
-        dead = about.exists() and about.joinpath("stat").read_text().split()[2] == "Z"
-        if dead and len(list(about.joinpath("task").iterdir())) <= 1:
-            return True
-        time.sleep(0.1)
-    return False
+        is_zombie = about.joinpath("stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return is_zombie and len(list(about.joinpath("task").iterdir())) <= 1
+    except (ProcessLookupError, FileNotFoundError):  # it may end between two of these lines
+        return True

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 from folders import ROOT
+from patience import PATIENCE
 
 
 def run_pytest(
@@ -28,5 +29,5 @@ def run_pytest(
     environment |= {"PYTHONPATH": str(info.parent), "COLUMNS": "200"} | variables
     command = [sys.executable, "-m", *module, "-p", "no:cacheprovider", *words]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env=environment, timeout=200, check=False
+        command, cwd=folder, capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False
     )

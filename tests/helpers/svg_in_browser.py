@@ -10,6 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QImage
 
+from patience import PATIENCE
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 
@@ -37,6 +39,6 @@ def render_svgs(pictures: Mapping[str, tuple[bytes, tuple[int, int]]], folder: P
     ]
     command += [f"--user-data-dir={folder / 'profile'}", f"--window-size={wide},{top}"]
     command.append(page.as_uri())
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE)
     image = QImage(str(out))
     return {name: image.copy(box) for name, box in boxes.items()}

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from folders import TESTS, link_caches
 from lent_worker import lent_worker
+from patience import PATIENCE
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
@@ -34,7 +35,6 @@ HELD = {
     "Ctrl": Qt.KeyboardModifier.ControlModifier,
     "Alt": Qt.KeyboardModifier.AltModifier,
 }
-PATIENCE = 60.0  # seconds after which something that should happen has not
 
 
 @contextmanager
@@ -71,8 +71,13 @@ def open_window(
         yield window
     finally:
         window.close()
-        window.deleteLater()
-        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        delete(window)
+
+
+def delete(owner: QObject) -> None:
+    """Delete an object in this thread; Python's garbage collector would in any thread, which Qt does not allow."""
+    owner.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def settle(window: MainWindow) -> None:
@@ -154,7 +159,7 @@ def seen_on_screen(program: str, screen: str, home: Path, *words: str) -> dict[s
         env=screen_environment(screen, home),
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -28,8 +28,8 @@ def deferred_interrupts() -> Iterator[Callable[[], None]]:
 def immediate_interrupts() -> Iterator[None]:
     """Let Ctrl+C end the process at once, while no file is half written.
 
-    Qt's event loop would otherwise keep Python from handling the signal. KeyboardInterrupt would also be lost, or become
-    a RuntimeError, where Python imports a module. A window installs its own handler, which stays.
+    Qt's event loop would otherwise keep Python from handling the signal. In an import, Python may lose the exception or
+    make it a RuntimeError. A window installs its own handler, which stays.
     """
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN:  # a shell's background job

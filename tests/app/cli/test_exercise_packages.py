@@ -10,6 +10,7 @@ import pytest
 from exercises import EXERCISES
 from notebook_files import cells_of
 from notebook_shell import outputs_of
+from patience import PATIENCE
 from tilescope.app.cli.main import main
 from tilescope.app.exercises.model.library import exercise_named, with_seed
 
@@ -81,7 +82,7 @@ def test_classroom_gets_a_test_whose_feedback_replays_the_failure(tmp_path, lang
     test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_add_ten.py"]
 
     def run() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(test, cwd=folder, capture_output=True, text=True, timeout=200)
+        return subprocess.run(test, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
 
     stub = (folder / "add-ten.py").read_text("utf-8")
     if language == "broken":

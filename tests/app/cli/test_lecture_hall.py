@@ -13,6 +13,7 @@ from contextlib import closing
 import pytest
 
 from halls import ask
+from patience import PATIENCE
 from presenting import write_lecture
 from tilescope.app.cli.main import main
 
@@ -61,7 +62,7 @@ def test_a_presented_lecture_answers_phones_until_it_ends(tmp_path):
             assert status == 200 and b"phone.js" in body
         finally:
             window.send_signal(signal.SIGINT)
-        assert window.wait(60) == 0
+        assert window.wait(PATIENCE) == 0
     assert not _answers(port)
     assert list(tmp_path.glob("tilescope-hall-*")) == []
 

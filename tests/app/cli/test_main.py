@@ -30,7 +30,7 @@ SMALL = "matmul-tiled:m=12,k=12,n=12,tile=8"
 def tilescope(*arguments, **options):
     """Run the command and return the finished process."""
     return subprocess.run(
-        [*TILESCOPE, *arguments], capture_output=True, text=True, timeout=120, check=False, **options
+        [*TILESCOPE, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False, **options
     )
 
 
@@ -204,7 +204,9 @@ sys.exit(main())
 def interrupted_in_import(module, code, *words):
     """Run a command that gets Ctrl+C when it imports a module."""
     program = code + INTERRUPTED_IMPORT.replace("MODULE", module)
-    return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
+    )
 
 
 INTERRUPTED_CLASS = """

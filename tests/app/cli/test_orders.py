@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
 from tilescope.app.cli.main import main
 from tilescope.app.cli.orders import specs_with_witness
 from tilescope.app.model.first_bookmark import setups_of
@@ -151,7 +152,7 @@ def test_a_search_of_many_orders_states_the_estimate_first_and_ctrl_c_keeps_the_
     ) as process:
         estimate = process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=100)
+        printed, _ = process.communicate(timeout=PATIENCE)
     assert "count_racing: at most 1.5e+20 orders" in estimate and "Ctrl+C stops" in estimate
     assert process.returncode == 1  # an order changes the result
     assert "changes the result: counter[0]" in printed

@@ -7,12 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from PIL import Image
 from PySide6.QtGui import QImage
 
+from patience import PATIENCE, until
 from tilescope.app.cli.main import main
 from tilescope.app.cli.pictures.snapshot import snapshot
 from tilescope.app.films import video_file
@@ -263,17 +263,10 @@ def test_ctrl_c_in_the_midst_leaves_the_old_file_and_no_half_one(tmp_path):
     process = started(TINY, "-o", path, *slow, start_new_session=True)
     until(lambda: list(tmp_path.glob(TEMPORARY)) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    error = process.communicate(timeout=60)[1]
+    error = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 130, error
     assert error.count("\n") == 1, error  # what was to come, and no traceback
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"old"
-
-
-def until(condition):
-    last = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < last, "it never happened"
-        time.sleep(0.01)
 
 
 def test_a_trace_file_is_recorded(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 
+from patience import PATIENCE, until
 from tilescope.app.cli.main import main
 from tilescope.app.cli.pictures.snapshot import snapshot
 from tilescope.app.widgets.widget_picture import PictureError, write_png
@@ -124,9 +125,10 @@ def test_a_picture_that_is_too_large_is_one_sentence(tmp_path, capsys):
 def test_ctrl_c_ends_it_without_a_word(tmp_path, library):
     command = [sys.executable, "-m", "tilescope", "snapshot", *PAIR, "-o", str(tmp_path / "a.png")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        while library not in Path(f"/proc/{process.pid}/maps").read_text():
-            assert process.poll() is None
+        maps = Path(f"/proc/{process.pid}/maps")
+        until(lambda: process.poll() is not None or library in maps.read_text())
+        assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate(timeout=PATIENCE)[1]
     assert (process.returncode, error) == (-signal.SIGINT, "")
     assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from sessions import application, matmul
 from tilescope.app.compiled import compiled_job
 from tilescope.app.compiled.compiled_job import CompiledJob
@@ -20,7 +21,7 @@ class PlayedCounting:
 
     def count(self, session):
         self.begun.append(session)
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(PATIENCE)
         self.go_on.clear()
         if self.cancelled:
             self.cancelled = 0

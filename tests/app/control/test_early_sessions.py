@@ -20,7 +20,7 @@ from tilescope.tracer.run.worker_client import Worker, WorkerError
 from tilescope.tracer.run.worker_events import EARLY_NOTICE
 from tilescope.tracer.storage.trace_cache import TraceCache
 from tilescope.tracer.storage.trace_file import save
-from windows import wait_until
+from windows import delete, wait_until
 
 TILED = find("matmul-tiled")
 BARRIER = "        cuda.syncthreads()\n"
@@ -45,12 +45,14 @@ def worker() -> Iterator[Worker]:
 
 
 @pytest.fixture
-def jobs(worker: Worker, tmp_path: Path) -> SessionJobs:
+def jobs(worker: Worker, tmp_path: Path) -> Iterator[SessionJobs]:
     """Jobs that note what they say, (what, session or sentence)."""
     application()
     session_jobs = SessionJobs(worker, TraceCache(tmp_path))
     session_jobs.reports = []
-    return session_jobs
+    yield session_jobs
+    wait_until(session_jobs.is_idle)
+    delete(session_jobs)
 
 
 def load(jobs: SessionJobs, launch: Launch, *, early: bool = True) -> Loading:

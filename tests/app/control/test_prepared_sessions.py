@@ -14,7 +14,7 @@ from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.trace import Trace
 from tilescope.tracer.processes.process_client import RunCancelledError
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, Worker, WorkerError
-from windows import wait_until
+from windows import delete, wait_until
 
 
 def launch(m: int) -> Launch:
@@ -70,6 +70,7 @@ def jobs():
     yield session_jobs
     session_jobs.worker.held.set()
     session_jobs.close()
+    delete(session_jobs)
 
 
 def held(jobs: SessionJobs, *sizes: int) -> list[bool]:

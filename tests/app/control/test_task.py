@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from sessions import application
 from tilescope.app.control.task import Task, TaskQueue
 from windows import wait_until
@@ -24,7 +25,7 @@ class HeldWork:
 
     def __call__(self):
         self.begun.set()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(PATIENCE)
         return self.result
 
 

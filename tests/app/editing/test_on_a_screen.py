@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import PATIENCE
 from windows import screen_environment
 
 HELPERS = Path(__file__).resolve().parents[2] / "helpers"
@@ -13,7 +14,7 @@ HELPERS = Path(__file__).resolve().parents[2] / "helpers"
 def test_a_kernel_is_edited_on_a_screen(screen, tmp_path):
     done = subprocess.run(
         [sys.executable, str(HELPERS / "edited_screen.py")],
-        env=screen_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False,
+        env=screen_environment(screen, tmp_path), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])

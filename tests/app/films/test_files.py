@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from patience import PATIENCE
 from tilescope.app.films.files import Encoding, WriterThread, check_output, new_folder
 from tilescope.app.films.kinds import kind_of
 from tilescope.app.films.model.gif_palette import SIZE, Lookup, palette_of
@@ -191,7 +192,7 @@ def test_an_abandoned_file_is_gone_at_once(tmp_path):
     pytest.importorskip("av")
     thread = WriterThread(write)
     thread.add(frame(), 1)
-    assert begun.wait(30)
+    assert begun.wait(PATIENCE)
     thread.abandon()
     assert list(tmp_path.iterdir()) == []
 

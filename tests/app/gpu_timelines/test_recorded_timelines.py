@@ -1,13 +1,13 @@
 """Recorded timelines are read once, in a thread or at once, and files that can't be read are left out."""
 
 import pytest
-from PySide6.QtTest import QTest
 
 from gpu_charts import small_timeline
 from sessions import application
 from tilescope.app.gpu_timelines.recorded_timelines import RecordedTimelines
 from tilescope.tracer.hardware.recorded_timelines import own_folder
 from tilescope.tracer.hardware.timeline_file import save
+from windows import wait_until
 
 
 @pytest.fixture
@@ -31,10 +31,7 @@ def test_they_are_read_in_a_thread_once(own):
     recorded.want()
     recorded.want()
     assert recorded.timelines is None
-    for _ in range(500):
-        if notices:
-            break
-        QTest.qWait(10)
+    wait_until(lambda: notices)
     recorded.close()
     assert len(notices) == 1
     (kept,) = timelines_of_test_gpu(notices[0])

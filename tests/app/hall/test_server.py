@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 import pytest
 
 from halls import ASKS, ask, open_server
+from patience import PATIENCE
 from tilescope.app.hall.model.messages import STYLE, HallState, Serve
 from tilescope.app.hall.server import Hall
 
@@ -140,7 +141,7 @@ def test_an_address_has_few_phones_but_this_computer_has_many(tmp_path):
 
 def test_a_connection_without_a_request_is_closed(server):
     with closing(socket.create_connection(("127.0.0.1", server.report.port))) as silent:
-        silent.settimeout(60)
+        silent.settimeout(PATIENCE)
         silent.sendall(b"GET / HTTP/1.1\r\nHost: ")
         with suppress(ConnectionResetError):
             assert silent.recv(1) == b""

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from folders import TESTS
+from patience import PATIENCE
 from tilescope.app.lectures.model.clock import Clock, time_text
 from windows import open_window, settle, wait_until
 
@@ -304,7 +305,7 @@ def two_screens(tmp_path):
         number = stream.readline().strip()
     yield {"QT_QPA_PLATFORM": "xcb", "DISPLAY": f":{number}"}
     process.terminate()
-    process.wait(10)
+    process.wait(PATIENCE)
 
 
 def test_on_two_screens_page_down_presents_and_each_window_fills_its_own(two_screens, lecture, tmp_path):
@@ -312,7 +313,7 @@ def test_on_two_screens_page_down_presents_and_each_window_fills_its_own(two_scr
     own = {"TILESCOPE_HOME": str(tmp_path), "PYTHONPATH": paths}
     done = subprocess.run(
         [sys.executable, str(TESTS / "helpers/two_screens.py"), str(lecture)],
-        env=os.environ | own | two_screens, capture_output=True, text=True, timeout=180, check=False,
+        env=os.environ | own | two_screens, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)

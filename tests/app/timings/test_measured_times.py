@@ -1,11 +1,11 @@
 """Measured times are read in a thread, once no session is being prepared, or during a slow one."""
 
 import pytest
-from PySide6.QtTest import QTest
 
 from sessions import application
 from tilescope.app.timings import measured_job
 from tilescope.app.timings.measured_job import MeasuredTimes
+from windows import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -17,10 +17,7 @@ def hurried(monkeypatch):
 
 def read(times):
     """Wait until all is read; return whether it was."""
-    for _ in range(1000):
-        if times.is_idle():
-            break
-        QTest.qWait(10)
+    wait_until(times.is_idle)
     times.close()
     return times.sources is not None
 
@@ -30,8 +27,7 @@ def test_they_wait_for_sessions_that_are_being_prepared(monkeypatch):
     asked, free = [], [False]
     times = MeasuredTimes(None, lambda: bool(asked.append(free[0]) or free[0]))
     times.want()
-    while len(asked) < 3:
-        QTest.qWait(1)
+    wait_until(lambda: len(asked) >= 3)
     assert times.sources is None and not times.is_idle()
     free[0] = True
     assert read(times)

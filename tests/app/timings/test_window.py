@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from patience import PATIENCE
 from recorded_charts import choice_of
 from tilescope.app.timings.model.choice import CHARTS, ChartSubject
 from tilescope.app.timings.model.sources import own_folder
@@ -361,7 +362,7 @@ def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch
     answer = threading.Event()
 
     def run(_):
-        answer.wait(10)
+        answer.wait(PATIENCE)
         return DeviceList((ListedDevice(0, "NVIDIA <b>H200", (9, 0), (0, 29, 0), 150_109_880_320, 132, ""),))
 
     monkeypatch.setattr(DeviceListing, "run", run)
@@ -378,7 +379,9 @@ def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch
 
 def test_an_answer_after_the_dialog_was_closed_changes_nothing(timings, monkeypatch):
     answer = threading.Event()
-    monkeypatch.setattr(DeviceListing, "run", lambda _: (answer.wait(10), DeviceList((), reason="None."))[1])
+    monkeypatch.setattr(
+        DeviceListing, "run", lambda _: (answer.wait(PATIENCE), DeviceList((), reason="None."))[1]
+    )
     QTest.mouseClick(timings.devices_button, LEFT)
     timings.devices.dialog.close()
     QApplication.processEvents()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from patience import PATIENCE
+
 PROGRAM = """
 import sys
 from PySide6 import QtWidgets
@@ -22,4 +24,4 @@ assert box.value() == 3
 
 
 def test_names_of_qt_and_other_widgets_are_imported_when_they_are_used():
-    subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], check=True, timeout=60)
+    subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], check=True, timeout=PATIENCE)

@@ -17,6 +17,7 @@ from tilescope.app.views.source.line_map import line_after_change, line_map
 from tilescope.app.views.source.problems import Problem
 from tilescope.app.widgets.theme import Theme
 from views import record_calls, record_signal
+from windows import wait_until
 
 Key, Held = Qt.Key, Qt.KeyboardModifier
 CONTROL, SHIFT, NONE = Held.ControlModifier, Held.ShiftModifier, Held.NoModifier
@@ -359,7 +360,7 @@ def test_a_click_in_the_gutter_asks_to_skip_the_line():
     assert lines == [3, 3, 4] and len(ran) == 1
     press(editor, Key.Key_A, Key.Key_B)
     assert not edited
-    QTest.qWait(1)
+    wait_until(lambda: edited)
     assert edited == [editor.text()] == [TEXT.replace("    return {", "  ab  return {")]
 
 

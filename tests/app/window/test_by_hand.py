@@ -11,6 +11,7 @@ from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from patience import PATIENCE
 from tilescope.app.model.setup_launch import kernels_to_compile
 from tilescope.app.window.toolbar import toolbar
 from tilescope.app.window.toolbar.drag_gesture import COARSE, HOVER_DELAY, NOTCH
@@ -148,7 +149,7 @@ def test_while_one_picture_is_made_only_the_newest_wish_is_kept(uncached, monkey
 
     def slow(self, launch, *rest, **options):
         run.append(launch.arguments[2].value)
-        assert hold.wait(60)
+        assert hold.wait(PATIENCE)
         return trace(self, launch, *rest, **options)
 
     monkeypatch.setattr(Worker, "run", slow)
@@ -172,7 +173,7 @@ def test_a_slow_trace_is_abandoned_once_the_user_moves_to_another_value(uncached
     def endless(self, launch, *rest, **options):
         if launch.arguments[2].value == 13:
             begun.set()
-            assert hold.wait(60)
+            assert hold.wait(PATIENCE)
             raise RunCancelledError
         return trace(self, launch, *rest, **options)
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QGuiApplication, QImage
 
+from patience import PATIENCE
 from tilescope.app.cli.commands import parser_of, subcommand_of
 from tilescope.app.cli.pictures.picture_options import bookmark_of, room_of
 from tilescope.app.lectures.model.library import lecture_file
@@ -40,7 +41,7 @@ def run(line, folder):
         env=os.environ,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert ended.returncode == 0, ended.stderr
     return QImage(str(Path(folder) / "tilescope.png"))

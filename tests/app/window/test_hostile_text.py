@@ -38,7 +38,7 @@ from tilescope.app.widgets.plain_text import PlainLabel, RichLabel, plain_tip
 from tilescope.tracer.model.launch import encode
 from tilescope.tracer.model.trace import KernelError, Trace
 from tilescope.tracer.storage.trace_file import save
-from windows import act, open_window, press, settle
+from windows import act, open_window, press, settle, wait_until
 
 APP = Path(app.__file__).parent
 HOSTILE = "<b>B&W</b><img src='/nowhere.png'>\x1b]0;owned\x07\r\n::error file=a.py::owned\u202e"
@@ -116,7 +116,8 @@ def test_every_text_of_a_lecture_is_shown_as_it_is(tmp_path):
         for name in ("Presenter's window", "Edit lecture", "List of steps…", "Check this lecture"):
             window.commands[name].trigger()
         for _ in range(3):
-            QTest.qWait(200)
+            wait_until(lambda: window.lectures.player.awaited is None)
+            settle(window)
             for top in QApplication.topLevelWidgets():
                 shown += texts_of(top) if top.isVisible() else []
                 shown += [action.text() for action in top.findChildren(QtGui.QAction)]

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from lent_worker import LentWorker
+from patience import PATIENCE
 from tilescope.tracer.model.launch import Limits
 from tilescope.tracer.model.plan import KEEP_ALL, launch_of, parse_spec
 from tilescope.tracer.processes.process_client import RunCancelledError
@@ -98,7 +99,7 @@ def test_escape_while_all_is_counted_goes_back_to_the_first_block(slow, monkeypa
         trace = Worker.run
 
         def run(self, launch, progress=None, output=None, patience=None):
-            hold.wait(60)
+            hold.wait(PATIENCE)
             raise RunCancelledError
 
         monkeypatch.setattr(Worker, "run", run)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from patience import PATIENCE
 from tilescope.tracer.analysis.background import MANY, in_background
 
 
@@ -27,6 +28,6 @@ def test_a_process_ends_without_waiting_for_unneeded_work():
         "print('ended')"
     )
     done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout == "ended\n"

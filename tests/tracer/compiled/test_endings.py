@@ -14,6 +14,7 @@ import pytest
 
 from engines import ignore_progress
 from launching import Array, Schedule, launch
+from patience import PATIENCE
 from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
@@ -140,7 +141,9 @@ except KeyboardInterrupt:
         pytest.skip("signals")
     command = [sys.executable, "-P", "-c", program]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment
+    )
     assert (done.stdout, done.stderr) == ("ended\n", "")
 
 

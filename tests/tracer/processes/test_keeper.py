@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
 from programs import wait_for_exit
 from tilescope.tracer.processes.json_process import module_command
 from tilescope.tracer.processes.keeper import ERROR_LINES, LAST_LINES, STOP
@@ -53,7 +54,7 @@ def test_no_child_process_outlives_the_program(tmp_path, end):
             process.stdin.close()
         elif end == "keeper killed":
             process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
     assert wait_for_exit(program)
     if end != "keeper killed":  # which is nobody's way to end it
         assert wait_for_exit(child)
@@ -91,4 +92,4 @@ def test_output_is_forwarded_while_the_program_runs(tmp_path, stream):
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", -6)])
 def test_it_ends_as_the_program_did(tmp_path, code, status):
     with kept(tmp_path, code) as process:
-        assert process.wait(60) == status
+        assert process.wait(PATIENCE) == status

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from launching import Array, launch
+from patience import PATIENCE
 from programs import wait_for_exit
 from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.model.launch import Launch
@@ -78,9 +79,9 @@ def in_thread(worker: Worker, launch: Launch, then: Callable[[int], None]) -> Ba
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert started.wait(60)
+    assert started.wait(PATIENCE)
     then(int("".join(results).split()[1]))
-    thread.join(60)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
     return raised[0]
 
@@ -224,7 +225,7 @@ def test_runs_of_two_threads_do_not_mix(worker: Worker, tmp_path: Path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE)
     assert lengths == {n: 2 * n**3 + n**2 for n in (4, 8, 12, 16)}
 
 

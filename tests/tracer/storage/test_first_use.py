@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from patience import PATIENCE
+
 READING = """
 import sys, threading
 from tilescope.tracer.hardware.times.measurement import load, recorded_measurements
@@ -31,4 +33,4 @@ for thread in threads:
 
 def test_threads_that_are_the_first_to_read_may_do_it_at_once():
     readers = [subprocess.Popen([sys.executable, "-P", "-c", READING]) for _ in range(6)]
-    assert [reader.wait(timeout=120) for reader in readers] == [0] * 6
+    assert [reader.wait(timeout=PATIENCE) for reader in readers] == [0] * 6

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from folders import ROOT
+from patience import PATIENCE
 from programs import COPY, HEAD, RACE, messages_of, run_tilescope
 from tilescope.tracer.storage.trace_file import load
 
@@ -47,7 +48,7 @@ def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(
             lines.append(line)
         process.send_signal(signal.SIGINT)
         output = "".join(lines) + process.stderr.read()
-        process.wait(60)
+        process.wait(PATIENCE)
     assert process.returncode == 130
     assert "tilescope: Ctrl+C ended the launch" in output and "traced in" in output
     assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
@@ -60,7 +61,7 @@ def test_check_prints_its_findings_before_ctrl_c(script, tmp_path):
     with started("check", str(path), folder=tmp_path) as process:
         assert process.stderr.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert ": error: race: " in out
 
@@ -76,7 +77,7 @@ def test_ctrl_c_in_the_import_of_a_library_names_only_the_programs_line(script, 
     with started("check", str(path), folder=tmp_path) as process:
         assert process.stderr.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     frame = f'  File "{path}", line 3, in <module>\n    import slow\n'
     assert (out, err) == ("", f"Traceback (most recent call last):\n{frame}KeyboardInterrupt\n")
     assert process.returncode == 130

@@ -183,7 +183,7 @@ count[1, 32](np.zeros(4, np.int32))
 print("went on")
 """
 )
-MOST_SECONDS, MOST_MEMORY = 10, 1_000_000_000
+MOST_SECONDS, MOST_MEMORY = 30, 1_000_000_000  # the patience is 6 s; a busy machine is slower
 
 
 def ended(script, tmp_path, text, *words):
@@ -268,7 +268,8 @@ def test_ctrl_c_in_a_kernel_is_one_sentence_with_the_line(script, tmp_path, comm
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
         assert process.stderr is not None
-        assert process.stderr.readline() == "tilescope: spin has run for 5 seconds; Ctrl+C ends it.\n"
+        notice = r"tilescope: spin has run for \d+ seconds; Ctrl\+C ends it\.\n"
+        assert re.fullmatch(notice, process.stderr.readline())
         kill(process.pid, signal.SIGINT)
         out, err = process.communicate()
     assert process.returncode == 130

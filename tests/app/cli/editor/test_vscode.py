@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from folders import ROOT
+from patience import PATIENCE
 from programs import RACE
 from tilescope.app.cli.editor.server import CHECK, MODES
 
@@ -57,7 +58,7 @@ def test_a_server_that_does_not_start_is_reported(tmp_path):
     path = tmp_path / "race.py"
     path.write_text(RACE)
     command = ["node", str(SESSION), str(EXTENSION / "extension.js"), str(path), "Run", "no-such-tilescope"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1 and "no-such-tilescope does not start" in done.stderr
 
 

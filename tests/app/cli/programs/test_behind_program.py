@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from programs import COPY, HEAD, run_tilescope
 from tilescope.app.cli.programs.behind_program import BackgroundWriter
 from tilescope.tracer.storage.trace_file import load
@@ -35,7 +36,7 @@ def test_tasks_run_in_order_in_a_hidden_thread():
     done, behind, before = [], BackgroundWriter(), threading.enumerate()
     for number in range(20):
         behind.do(lambda number=number: done.append((number, threading.get_ident())), 1)
-    assert threading.enumerate() == before
+    assert {*threading.enumerate()} <= {*before}  # threads of earlier tests may end
     behind.finish()
     assert behind.is_idle
     assert [number for number, _ in done] == [*range(20)]
@@ -50,7 +51,7 @@ def test_who_comes_waits_while_tasks_hold_more_than_there_is_room():
     another.join(0.2)
     assert another.is_alive()
     go.set()
-    another.join(20)
+    another.join(PATIENCE)
     assert not another.is_alive()
     behind.finish()
 
@@ -105,7 +106,7 @@ def test_no_trace_is_lost_to_ctrl_c(script, tmp_path):
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert b"3 launches traced" in errors
     assert [len(load(path)) for path in sorted((tmp_path / "tilescope-traces").iterdir())] == [32768] * 3

@@ -6,10 +6,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from patience import PATIENCE
 from programs import COPY, HEAD, RACE, run_program, run_tilescope
 from tilescope.tracer.run.program_launch import COMPILE_AFTER_ACCESSES
 from tilescope.tracer.storage.trace_file import load
@@ -259,7 +259,7 @@ ENDLESS = (
 @cuda.jit
 def spin(a, out):
     x = a[0]
-    while x >= 0:
+    while x >= 0 and cuda.blockIdx.x == 1:
         x += 1
         if x > 100:
             x = 1
@@ -268,7 +268,7 @@ def spin(a, out):
 copy[1, 4](a, out)
 print("ready", flush=True)
 try:
-    spin[1, 32](a, out)
+    spin[2, 32](a, out)
 except KeyboardInterrupt:
     print("interrupted")
     raise
@@ -276,17 +276,23 @@ except KeyboardInterrupt:
 )
 
 
-@pytest.mark.parametrize("words", [("--engine", "compiled"), ("--engine", "simulator"), ()])
-def test_ctrl_c_ends_an_endless_loop_and_keeps_what_was_recorded(script, tmp_path, words):
-    command = [sys.executable, "-m", "tilescope", "run", *words, str(script(ENDLESS))]
+# What shows that the loop runs: the simulator compiles nothing, and counts both blocks at once.
+@pytest.mark.parametrize(
+    ("engine", "notice"),
+    [("compiled", "spin has run for .*: 1 of 2 blocks"), ("simulator", "spin has run for ")],
+)
+def test_ctrl_c_ends_an_endless_loop_and_keeps_what_was_recorded(script, tmp_path, engine, notice):
+    words = ("--engine", engine, "--patience", "1000", str(script(ENDLESS)))
+    command = [sys.executable, "-m", "tilescope", "run", *words]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None
+        assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(2)  # for the loop to be compiled
+        while not re.search(notice, line := process.stderr.readline()):
+            assert line
         process.send_signal(signal.SIGINT)
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out == "interrupted\n"
     first, second, *_ = error.splitlines()

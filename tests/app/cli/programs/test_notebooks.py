@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from folders import DATA
 from notebooks import LESSON, notebook_text, write_notebook
+from patience import PATIENCE
 from programs import HEAD, messages_of, run_tilescope
 from tilescope.app.cli.programs.cell_value import cell_value
 from tilescope.app.cli.reports.outputs import OLD_FORMATS
@@ -215,13 +215,12 @@ def test_a_cell_that_waits_for_ever_is_ended_and_named(tmp_path):
     assert done.returncode == 1
     assert "w.ipynb [2]:3: error: launch: 1 launch does not end: " in done.stdout
     assert 'w.ipynb [2]", line 3, in' in done.stderr
-    endless = write_notebook(tmp_path / "e.ipynb", "print('on', flush=True)", "\nwhile True:\n    pass")
+    endless = write_notebook(tmp_path / "e.ipynb", "x = 1", "print('on', flush=True)\nwhile True:\n    pass")
     command = [sys.executable, "-m", "tilescope", "run", "--quiet", str(endless)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "on\n"
-        time.sleep(0.05)  # the cell is long begun
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert 'e.ipynb [2]", line ' in error and error.endswith("KeyboardInterrupt\n")
 

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from patience import PATIENCE
 from programs import COPY, HEAD, RACE, run_tilescope
 from tilescope.tracer.storage.trace_file import load
 
@@ -156,7 +157,7 @@ def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait(PATIENCE)
     assert process.returncode == 130
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
 

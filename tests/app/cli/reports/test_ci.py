@@ -14,6 +14,7 @@ import textwrap
 import pytest
 
 from folders import ROOT
+from patience import PATIENCE
 from programs import COPY, RACE, run_tilescope
 
 CI = ROOT / "resources" / "ci"
@@ -38,7 +39,7 @@ def run_script(script: str, folder, **variables: str):
     environment["PATH"] = f"{tools}{os.pathsep}{environment['PATH']}"
     return subprocess.run(
         [BASH, "-e", "-o", "pipefail", "-c", script],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from exercises import CASES, RIGHT, STUB, add_ten, line_of, warm_judge, write_exercise
+from patience import PATIENCE
 from tilescope.app.exercises.model.goals import COUNTERS
 from tilescope.app.exercises.model.judge import Judge
 from tilescope.app.exercises.model.mistakes import ExerciseError
@@ -245,9 +246,9 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert printed.wait(60)
+    assert printed.wait(PATIENCE)
     warm_judge().cancel()
-    thread.join(60)
+    thread.join(PATIENCE)
     assert len(raised) == 1
     assert judged(RIGHT).passed
     died = judged(RIGHT + "\nimport os\nos._exit(3)\n")

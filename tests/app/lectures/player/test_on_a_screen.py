@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from patience import PATIENCE
 from presenting import write_lecture
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.settings import Settings
@@ -21,7 +22,7 @@ def test_page_down_presents_a_lecture(screen, tmp_path):
     settings.write_bytes(msgspec.json.encode(Settings(Bookmark((), theme="dark"))))
     done = subprocess.run(
         [sys.executable, str(HELPERS / "one_screen.py"), str(lecture)],
-        env=screen_environment(screen, tmp_path), capture_output=True, text=True, timeout=180, check=False,
+        env=screen_environment(screen, tmp_path), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from patience import PATIENCE
 from presenting import LECTURE, capture_window, go_to_step, present, wait_for_step, write_lecture
 from tilescope.app.state.actions import Focus
 from tilescope.app.views.memory.view import MemoryView
@@ -146,7 +147,7 @@ def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the
     make, may_go_on = jobs._prepare, threading.Event()
 
     def prepare(*words):
-        assert may_go_on.wait(60)
+        assert may_go_on.wait(PATIENCE)
         return make(*words)
 
     monkeypatch.setattr(jobs, "_prepare", prepare)
