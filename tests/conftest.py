@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from folders import link_caches
 
@@ -36,8 +36,11 @@ os.environ["TILESCOPE_HOME"] = HOME
 # Of two processes of tests each has its folder; what was compiled is shared, as by windows of one user.
 link_caches(Path(HOME), Path(os.environ.setdefault("TILESCOPE_TESTS_SHARED", HOME)))
 
+# Hypothesis would fail a test whose example takes 0.2 s, as some do on a busy machine.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 # Fewer random kernels than hypothesis makes by itself; script/test chooses it with --hypothesis-profile.
-settings.register_profile("few", max_examples=20)
+settings.register_profile("few", settings.get_profile("patient"), max_examples=20)
 
 # Tests whose subject depends on which numba.cuda there is: numba-cuda's, or Numba's own simulator. What follows from a
 # trace does not.

@@ -28,7 +28,7 @@ ON_H200, ON_H100 = recordings()
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(programs(), st.sampled_from(GROUPINGS))
 def test_parts_add_up_to_the_launch_and_each_is_its_requests(session_rows, by):
     session = build_session(matmul(m=32, k=32, n=32).launch, trace_of(session_rows), None)

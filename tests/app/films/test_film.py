@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tilescope.app.films.kinds import kind_of, rate_for
@@ -47,7 +47,6 @@ def test_shots_follow_each_other():
     assert moments(Film(shots, rate)) == [0.0, 1.0, 2.0, 7.0, 7.0]
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(1, 20), st.floats(0, 3), st.integers(1, 120))
 def test_every_film_goes_evenly_from_its_start_to_its_end(begin, end, seconds, hold, rate):
     speed = max(abs(end - begin), 1e-6) / seconds

@@ -75,7 +75,7 @@ NAMES = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(NAMES) | st.text(max_size=4), max_size=12).map("".join) | st.text())
 @example("AA")
 @example("thread " + "9" * 5000)

@@ -61,7 +61,7 @@ def count_heat(session, kind, moment, block):
     return lines, elements
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(programs())
 def test_sums_of_any_trace_are_those_of_plain_loops(traced):
     trace = trace_of(traced)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -49,7 +49,6 @@ def assert_apart_and_inside(layout, room):
 
 
 @given(SIZES, SIZES, SIZES, st.lists(st.tuples(SIZES, SIZES), max_size=3), ROOMS, METRICS)
-@settings(deadline=None)
 def test_a_product_of_any_size_fits_and_nothing_overlaps(m, k, n, tiles, room, metrics):
     matrices = [buffer((m, k)), buffer((k, n)), buffer((m, n))]
     shared = [buffer(shape, "shared", f"tile_{i}") for i, shape in enumerate(tiles)]
@@ -75,7 +74,6 @@ def test_a_product_of_any_size_fits_and_nothing_overlaps(m, k, n, tiles, room, m
     ROOMS,
     METRICS,
 )
-@settings(deadline=None)
 def test_any_buffers_fit_and_none_overlap(kinds, room, metrics):
     buffers = [buffer(shape, space) for shape, space in kinds]
     layout = arrange(buffers, {}, room, metrics)
@@ -119,7 +117,6 @@ def test_local_arrays_stand_below_the_tiles_where_that_leaves_more_room():
     st.lists(st.lists(st.integers(1, 40), min_size=1, max_size=3), min_size=1, max_size=5), SIZES, SIZES, SIZES, ROOMS,
     METRICS,
 )  # fmt: skip
-@settings(deadline=None)
 def test_a_product_with_local_arrays_of_any_shape_fits(shapes, m, k, n, room, metrics):
     locals_ = [buffer(shape, "local", f"own_{i}") for i, shape in enumerate(shapes)]
     buffers = [buffer((m, k)), buffer((k, n)), buffer((m, n)), buffer((16, 17), "shared"), *locals_]
@@ -153,7 +150,6 @@ def test_roles_follow_the_scenario_else_the_shapes():
 
 
 @given(st.lists(st.integers(1, 9), max_size=4), st.floats(0.2, 5))
-@settings(deadline=None)
 def test_every_element_has_a_cell_of_its_own(shape, aspect):
     sheet, count = sheet_of(buffer(shape), aspect), math.prod(shape)
     rows, cols = sheet.cells(np.arange(count))
@@ -178,7 +174,6 @@ def test_the_access_index_of_an_element_follows_the_strides():
 
 
 @given(st.sets(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60))
-@settings(deadline=None)
 def test_an_outline_consists_of_the_edges_that_only_one_cell_has(cells):
     rows, cols = np.array(sorted(cells)).T
     path = outlines.outline(rows, cols)
@@ -277,7 +272,6 @@ def test_buffers_of_one_dimension_share_a_scale(room):
 @example(
     [0, 2, 81, 648], Box(12, 6, 240, 200), Metrics(21, 10, 10, 10)
 )  # lengths far apart twice over, in little room
-@settings(deadline=None)
 def test_strips_of_any_lengths_fit_and_none_overlap(lengths, room, metrics):
     buffers = [buffer((length,), "shared" if length % 3 == 0 else "global") for length in lengths]
     layout = arrange(buffers, {}, room, metrics)

@@ -157,7 +157,7 @@ def test_lanes_of_two_halves_of_a_warp_do_not_collide(tmp_path):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(programs())
 def test_the_pieces_are_what_is_counted(drawn_programs):
     """Sectors and wavefronts of any request follow from the pieces that are drawn, on buffers of many kinds."""

@@ -32,7 +32,7 @@ from traces import BUFFERS, Programs, programs, trace_of
 L, S, A, R = (int(op) for op in Op)
 PLAIN, COLUMNS, EVERY_OTHER, FIELD, TILE, WIDE, BYTES, OWN, TABLE = range(len(BUFFERS))
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
-examples = settings(max_examples=80, deadline=None, print_blob=True)
+examples = settings(max_examples=80, print_blob=True)
 
 
 @dataclass

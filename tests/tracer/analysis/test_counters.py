@@ -199,7 +199,7 @@ def test_atomics_count_as_the_hardware(tmp_path: Path, case: str):
     check(counted(trace_kernel(tmp_path, source, arguments, block=(32, 1, 1))).total, SMALL[case])
 
 
-examples = settings(max_examples=80, deadline=None, print_blob=True)
+examples = settings(max_examples=80, print_blob=True)
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
 
 

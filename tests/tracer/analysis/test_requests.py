@@ -19,7 +19,7 @@ from traces import BUFFERS, Programs, programs, run, trace_of
 
 L, S, A, R = (int(op) for op in Op)
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
-examples = settings(max_examples=150, deadline=None, print_blob=True)
+examples = settings(max_examples=150, print_blob=True)
 
 
 def groups_in_order(trace: Trace) -> list[list[list[int]]]:

@@ -28,7 +28,7 @@ def sectors(elements, size):
     return len({byte // 32 for e in elements for byte in range(e * size, e * size + size)})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     dtype=st.sampled_from(DTYPES), stride=st.integers(0, 130), offset=st.integers(0, 1023),
     threads=st.sampled_from([1, 7, 32, 40, 64]),

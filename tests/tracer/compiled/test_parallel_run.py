@@ -228,7 +228,7 @@ def with_blocks_apart(source: str) -> str:
     return re.sub(rf"\b([ab])\[(.*?) % {SIZE}\]", rf"\1[\2 % {SIZE} + {SIZE} * cuda.blockIdx.x]", source)
 
 
-@settings(deadline=None, print_blob=True, max_examples=10)
+@settings(print_blob=True, max_examples=10)
 @given(
     source=kernels(),
     apart=st.booleans(),

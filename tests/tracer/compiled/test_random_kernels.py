@@ -34,7 +34,7 @@ from tilescope.tracer.compiled.rows.race_free_check import is_race_free
 ARRAYS = (Array((SIZE,), "int32", "arange"), Array((SIZE,), "int32"))
 
 
-@settings(deadline=None, print_blob=True, max_examples=settings().max_examples * 3 // 4)
+@settings(print_blob=True, max_examples=settings().max_examples * 3 // 4)
 @given(
     source=kernels(),
     block=st.sampled_from([1, 3, 8, 33, 70]),

@@ -21,7 +21,7 @@ from tilescope.tracer.model.trace import Buffer, Op, Trace
 from traces import OPS, trace_of
 
 DTYPES = (*(f"V{size}" for size in range(1, 17)), "float32", "complex64", "complex128")
-examples = settings(max_examples=300, deadline=None, print_blob=True)
+examples = settings(max_examples=300, print_blob=True)
 
 
 @dataclass(frozen=True)

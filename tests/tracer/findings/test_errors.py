@@ -309,7 +309,7 @@ def _unordered(trace, write, read):
     return trace.thread[write] != trace.thread[read] and trace.phase[write] == trace.phase[read]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
 def test_uninitialised_reads_match_a_search_one_by_one(made_of, kind, overlap, seed):
     trace = trace_of(made_of, kind, resident=2, seed=seed)

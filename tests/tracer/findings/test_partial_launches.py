@@ -24,9 +24,7 @@ from tilescope.tracer.run.engine import run
 from traces import BUFFERS, Programs, programs, trace_of
 
 KIND = st.sampled_from(["lockstep", "sequential", "random"])
-examples = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+examples = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def report_of(trace: Trace) -> list[tuple[Any, ...]]:

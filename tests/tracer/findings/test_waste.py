@@ -137,7 +137,7 @@ def wanted_of(trace, requests, request):
     return max(1, -(-lanes * trace.buffers[int(requests.buffer[request])].itemsize // 32))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(programs())
 def test_the_sectors_of_a_site_are_those_of_its_requests(made_of):
     trace = trace_of(made_of, "lockstep")

@@ -22,7 +22,7 @@ from traces import BUFFERS, programs, trace_of
 
 THREADS = 40
 NONE, WARP_BARRIER, BARRIER = "pass", "cuda.syncwarp()", "cuda.syncthreads()"
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def races(ended):
@@ -163,7 +163,7 @@ def meetings(trace):
     return findings
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(programs(), st.sampled_from(["lockstep", "sequential", "random"]), st.booleans(), st.integers(0, 5))
 def test_races_match_a_search_over_all_pairs(made_of, kind, overlap, seed):
     trace = with_steps(trace_of(made_of, kind, resident=2, seed=seed))
@@ -280,7 +280,7 @@ def test_nan_written_by_all_is_one_value(tmp_path):
     assert np.isnan(kernel(tmp_path, "arg0[0] = math.nan", Array((1,)), block=64).value).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(programs(), st.booleans(), st.integers(0, 5))
 def test_following_every_access_gives_the_same_races_as_phases(made_of, overlap, seed):
     """Where nothing but barriers orders threads; atomics whose results are used order more, and are left out."""

@@ -10,7 +10,7 @@ from finding_kernels import EVERY, harmful_races, racing_buffers, trace_kernel
 from tilescope.tracer.races.detect import races_of
 from tilescope.tracer.races.missed_barriers import missed_barriers_of
 
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 HALVES = "if t % 32 < 16:\n    cuda.syncwarp(0xffff)"
 BARRIERS = {

@@ -36,7 +36,7 @@ def stale_reads(trace: Trace) -> list[int]:
     return stale
 
 
-@settings(max_examples=60, deadline=None, print_blob=True)
+@settings(max_examples=60, print_blob=True)
 @given(
     source=kernels(), block=st.sampled_from([1, 3, 8, 33]), grid=st.integers(1, 3), resident=st.integers(1, 3),
     schedule=st.sampled_from(["lockstep", "sequential", "random"]), seed=st.integers(0, 99),

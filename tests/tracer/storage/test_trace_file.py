@@ -192,7 +192,7 @@ def traces(draw: st.DrawFn) -> Trace:
     )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trace=traces(), compress=st.booleans())
 def test_any_trace_round_trips(tmp_path_factory: pytest.TempPathFactory, trace: Trace, compress: bool):
     path = tmp_path_factory.mktemp("any") / "t"
@@ -464,7 +464,7 @@ def outcome(path: Path, content: bytes) -> None:
         load(path)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=st.data(), compress=st.booleans())
 def test_flipped_bytes_never_give_anything_else(
     tmp_path_factory: pytest.TempPathFactory, valid: dict[bool, bytes], data: st.DataObject, compress: bool
@@ -475,7 +475,7 @@ def test_flipped_bytes_never_give_anything_else(
     outcome(tmp_path_factory.getbasetemp() / "flipped", bytes(content))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data(), compress=st.booleans())
 def test_random_numbers_never_give_anything_else(
     tmp_path_factory: pytest.TempPathFactory, valid: dict[bool, bytes], data: st.DataObject, compress: bool
@@ -492,7 +492,7 @@ def test_random_numbers_never_give_anything_else(
     outcome(path, path.read_bytes())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), compress=st.booleans())
 def test_truncated_files_never_open(
     tmp_path_factory: pytest.TempPathFactory, valid: dict[bool, bytes], data: st.DataObject, compress: bool
@@ -517,7 +517,7 @@ def spots(value: Any) -> list[tuple[Any, Any]]:
     return [spot for key, inner in list(pairs) for spot in [(value, key), *spots(inner)]]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(data=st.data(), value=JSON)
 @example(data=None, value=None)
 def test_random_json_never_gives_anything_else(

@@ -259,13 +259,13 @@ def lectures(draw, shows):
     return "\n\n".join(parts) + draw(st.sampled_from(["", "\n", "\n\n"]))
 
 
-@settings(max_examples=30, deadline=None, print_blob=True)
+@settings(max_examples=30, print_blob=True)
 @given(text=lectures(SINGLE), data=st.data())
 def test_every_other_step_shows_what_it_showed(text, data):
     assert not hold(text, data).warnings
 
 
-@settings(max_examples=12, deadline=None, print_blob=True)
+@settings(max_examples=12, print_blob=True)
 @given(text=lectures(SINGLE + PAIR * 2), data=st.data())
 def test_settings_that_two_panes_cannot_express_are_reported(text, data):
     hold(text, data)
@@ -322,7 +322,7 @@ PIECES = st.sampled_from(
 TIGHT = "T\n=\n\nA\n--\ntext\n```tilescope\nend\n```\nmore\n- l\n  - m\n\nB\n--\ntext\n> lazy\n\nE\n-"
 
 
-@settings(max_examples=150, deadline=None, print_blob=True)
+@settings(max_examples=150, print_blob=True)
 @given(
     text=st.sampled_from([SMALL, TIGHT]),
     written=st.lists(PIECES, max_size=12).map("".join),

@@ -174,7 +174,7 @@ def screens(draw):
     )
 
 
-@settings(max_examples=30, deadline=None, print_blob=True)
+@settings(max_examples=30, print_blob=True)
 @given(mark=screens(), after=st.integers(-1, 2))
 def test_the_lines_show_the_screen_again(mark, after):
     sessions = sessions_of(mark)
