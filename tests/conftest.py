@@ -4,7 +4,6 @@ import gc
 import os
 import shutil
 import signal
-import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from folders import link_caches
+from folders import link_caches, new_folder, remove_folders_of_killed_tests
 
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -30,7 +29,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Neither the user's settings nor traces that another version left in the cache may take part.
-HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
+remove_folders_of_killed_tests()
+HOME = new_folder()
 os.environ["TILESCOPE_HOME"] = HOME
 
 # Of two processes of tests each has its folder; what was compiled is shared, as by windows of one user.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +14,21 @@ TESTS = Path(__file__).resolve().parent.parent
 ROOT = TESTS.parent  # the checkout
 DATA = TESTS / "data"
 IMAGES = TESTS / "images"
+FOLDER = "tilescope-tests-"
 SHARED_CACHES = ("compiled", "compiler", "cuda-cpp", "libdevice")
+
+
+def new_folder() -> str:
+    """Make a folder for this process of tests, whose name states the process."""
+    return tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")
+
+
+def remove_folders_of_killed_tests() -> None:
+    """Remove the folders of processes of tests that were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
+        process = path.name.removeprefix(FOLDER).partition("-")[0]
+        if process.isdecimal() and Path("/proc/self").exists() and not Path(f"/proc/{process}").exists():
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def link_caches(home: Path, shared: Path) -> None:

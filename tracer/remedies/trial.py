@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from ..model.finding import Finding
 from ..model.launch import Launch, Schedule, decode, is_cuda_cpp_launch
 from ..model.trace import Trace
 from ..processes.process_client import RunCancelledError
+from ..processes.work_time import work_seconds
 from ..run.worker_client import Worker, WorkerError
 from ..storage.launch_inputs import with_inputs
 from ..storage.temp_folders import new_process_folder
@@ -32,7 +32,7 @@ MOST_BLOCKS = 4  # that a trial runs of a larger launch
 MOST_ACCESSES = 2_000_000  # of a launch that all blocks of are tried
 MOST_INPUT_BYTES = 1 << 26
 PATIENCE = 3.0  # seconds that one run may take
-TOTAL_SECONDS = 8.0  # that the trials of one program or pane may take
+TOTAL_SECONDS = 8.0  # of processor time that the trials of one program or pane may take
 
 Run = Callable[[Launch], Trace]
 Errors = Counter[tuple[str, str]]  # findings that matter, by kind and array
@@ -85,22 +85,22 @@ def trial_case(trace: Trace, finding: Finding, findings: list[Finding], folder: 
     return TrialCase(launch, launch.source, tuple(fixes), allowed, place, tuple(places))
 
 
-def prove(case: TrialCase, run: Run, deadline: float) -> ProvenFix | None:
-    """Try the candidates in order; return the first that works, None if none does until the deadline."""
+def prove(case: TrialCase, run: Run, is_over: Callable[[], bool]) -> ProvenFix | None:
+    """Try the candidates in order; return the first that works, None if none does before `is_over()`."""
     for fix in case.fixes:
-        if _works(case, fix, run, deadline):
+        if _works(case, fix, run, is_over):
             return ProvenFix(fix.remedy, fix.edits(case.source), fix.text)
-        if time.monotonic() > deadline:
+        if is_over():
             return None
-    return _prove_several(case, run, deadline)
+    return _prove_several(case, run, is_over)
 
 
-def _prove_several(case: TrialCase, run: Run, deadline: float) -> ProvenFix | None:
+def _prove_several(case: TrialCase, run: Run, is_over: Callable[[], bool]) -> ProvenFix | None:
     """Try several barriers in a row: each mends the first of the races that remain."""
     fix, lines = case.fixes[0], list[str]()
     for _ in range(MOST_BARRIERS):
         trace = _run(case, fix, case.launch.schedule, run)
-        if trace is None or time.monotonic() > deadline:
+        if trace is None or is_over():
             return None
         unexpected = _errors(findings := findings_of(trace, requests_of(trace))) - case.allowed
         rest = next((finding for finding in findings if (finding.kind, finding.name) in unexpected), None)
@@ -109,7 +109,7 @@ def _prove_several(case: TrialCase, run: Run, deadline: float) -> ProvenFix | No
         fix = fixes[0]
     edits = fix.edits(case.source)
     lines = [line.strip() for edit in edits for line in edit.new]
-    if len(lines) != len(edits) or len(set(lines)) != 1 or not _works(case, fix, run, deadline):
+    if len(lines) != len(edits) or len(set(lines)) != 1 or not _works(case, fix, run, is_over):
         return None
     places = [str(edit.line - 1) for edit in edits]
     return ProvenFix(
@@ -131,12 +131,12 @@ def _run(case: TrialCase, fix: Fix, order: Schedule, run: Run) -> Trace | None:
     return None if trace.error is not None or trace.is_stopped else trace
 
 
-def _works(case: TrialCase, fix: Fix, run: Run, deadline: float) -> bool:
+def _works(case: TrialCase, fix: Fix, run: Run, is_over: Callable[[], bool]) -> bool:
     """Run an edited kernel in the trace's order and the others; return whether no run has an unexpected error."""
     schedule = case.launch.schedule
     orders = [schedule, *(order for order in ORDERS if order != schedule)]
     for order in orders[: len(ORDERS)]:
-        trace = None if time.monotonic() > deadline else _run(case, fix, order, run)
+        trace = None if is_over() else _run(case, fix, order, run)
         if trace is None:
             return False
         findings = findings_of(trace, requests_of(trace))
@@ -237,8 +237,8 @@ class Trials:
             return []
         try:
             self._worker.start()
-            deadline = time.monotonic() + self._seconds
-            return [prove(case, self._run, deadline) for case in cases]
+            end = self._seconds + work_seconds(self._worker.pid)
+            return [prove(case, self._run, lambda: work_seconds(self._worker.pid) > end) for case in cases]
         finally:
             self._worker.close()
 

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import shutil
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -19,6 +20,7 @@ from ..model.launch import Launch, encode
 from ..model.trace import Trace
 from ..processes.json_process import StartError, module_command
 from ..processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
+from ..processes.work_time import processor_seconds
 from ..storage.temp_folders import new_process_folder
 from ..storage.trace_file import TraceFileError, load
 from ..type_inference.question import Question
@@ -45,7 +47,9 @@ if TYPE_CHECKING:
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 NO_LAUNCH = msgspec.Raw(b"null")
-JUDGING_SECONDS = 10.0  # seconds that judging may take
+JUDGING_SECONDS = 10.0  # seconds of processor time that judging may take
+WAITING = 6  # times as long judging may take in all, when the process waits or the machine is busy
+LOOKING = 0.1  # seconds between two looks at the time
 Ended = Done | Failed | Slow | Judged
 
 
@@ -196,10 +200,10 @@ class Worker:
         """Judge a student's file; return the judgement and the trace of its pictured case, if there is one.
 
         task: its folder and path are set here. `asks(question)` gets each question for Numba's compiler while the judge
-        runs, and `output(text)` gets printed text. seconds: the time limit. Raises JudgingTimeoutError beyond the
-        limit, and Cancelled and WorkerError as `run` does.
+        runs, and `output(text)` gets printed text. seconds: the limit of processor time. Raises JudgingTimeoutError
+        beyond the limit, and Cancelled and WorkerError as `run` does.
         """
-        limit = _Limit(seconds, self.cancel)
+        limit = _Limit(seconds, lambda: self.pid, self.cancel)
 
         def listen(event: WorkerMessage) -> None:
             if isinstance(event, JudgingPosition):
@@ -275,24 +279,30 @@ def _file_errors_as_worker_errors() -> Iterator[None]:
 
 
 class _Limit:
-    """A time limit for judging, counted from its first event; keeps the last position."""
+    """A limit for the processor time of judging, counted from its first event; keeps the last position."""
 
-    def __init__(self, seconds: float, end: Callable[[], None]) -> None:
-        self.position, self.passed, self._end = ("", 0), False, end
-        self._timer = threading.Timer(seconds, self._pass)
-        self._timer.daemon = True
+    def __init__(self, seconds: float, process: Callable[[], int | None], end: Callable[[], None]) -> None:
+        self.position, self.passed = ("", 0), False
+        self._seconds, self._process, self._end = seconds, process, end
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def note(self, event: JudgingPosition) -> None:
-        """Note the current position; the first one starts the timer."""
-        if not self._timer.is_alive() and not self.passed:
-            self._timer.start()
+        """Note the current position; the first one starts the watch."""
+        if self._thread.ident is None:
+            self._thread.start()
         self.position = (event.file, event.line)
 
     def close(self) -> None:
-        """Stop the timer."""
-        self._timer.cancel()
+        """End the watch."""
+        self._closed.set()
 
-    def _pass(self) -> None:
+    def _watch(self) -> None:
+        process, last = self._process(), time.monotonic() + WAITING * self._seconds
+        end = processor_seconds(process) + self._seconds
+        while time.monotonic() < last and processor_seconds(process) < end:
+            if self._closed.wait(LOOKING):
+                return
         self.passed = True
         self._end()
 

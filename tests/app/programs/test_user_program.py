@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 
 from tilescope.app.editing.model.version_differences import OTHER_INPUTS
 from tilescope.app.model.settings import load
+from tilescope.app.programs import program_job
 from tilescope.app.state.actions import Focus, ShowTab
 from windows import act, open_window, settle, wait_until
 
@@ -47,13 +48,17 @@ def test_a_program_is_shown_and_run_again_when_it_is_saved(window, tmp_path):
     wait_until(lambda: launches(window) == [("copy", 16)])
 
 
-def test_a_program_that_changes_itself_is_run_ever_more_seldom(window, tmp_path):
+def test_a_program_that_changes_itself_is_run_ever_more_seldom(window, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        program_job, "SLOWER", 1000
+    )  # the third run is minutes away, however busy the machine is
     path = tmp_path / "mine.py"
     path.write_text("open(__file__, 'a').write('\\n')\n")
     window.files.run_program(str(path))
-    wait_until(lambda: window.files.program.runs == 3)
-    QTest.qWait(600)
-    assert window.files.program.runs == 3
+    wait_until(lambda: window.files.program.runs == 2)
+    wait_until(lambda: len(path.read_text().splitlines()) == 3)
+    QTest.qWait(3 * program_job.SAVING_DELAY)
+    assert window.files.program.runs == 2
 
 
 def test_two_launches_stand_side_by_side(window, tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from launching import HEADER, Array, trace
@@ -85,7 +83,7 @@ def traced(folder, body, **options):
 def proof(folder, ended, finding):
     findings = findings_of(ended, requests_of(ended))
     case = trial_case(ended, finding, findings, folder)
-    return case and prove(case, lambda launch: run(launch, lambda done, total: None), time.monotonic() + 60)
+    return case and prove(case, lambda launch: run(launch, lambda done, total: None), lambda: False)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -115,10 +113,10 @@ def test_a_race_of_some_threads_in_a_loop_has_no_proven_remedy(tmp_path):
     assert races and all(proof(tmp_path, ended, finding) is None for finding in races)
 
 
-def test_no_remedy_is_proven_after_the_deadline(tmp_path):
+def test_no_remedy_is_proven_after_the_time_is_over(tmp_path):
     ended = traced(tmp_path, FAULTS["between two lines"][0])
     case = trial_case(ended, errors(ended)[0], errors(ended), tmp_path)
-    assert prove(case, lambda launch: run(launch, lambda done, total: None), time.monotonic() - 1) is None
+    assert prove(case, lambda launch: run(launch, lambda done, total: None), lambda: True) is None
 
 
 def test_a_remedy_of_one_race_is_no_remedy_of_another_on_the_same_array(tmp_path):
