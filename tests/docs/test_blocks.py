@@ -14,7 +14,7 @@ import pytest
 
 from documents import blocks_of, name_of, pages
 from folders import ROOT
-from programs import run_tilescope
+from programs import run_tilescope, run_together
 from pytest_projects import run_pytest
 from tilescope.app.cli.commands import WINDOW, subcommand_of
 from tilescope.app.cli.main import main
@@ -113,21 +113,10 @@ def test_the_lecture_of_the_page_is_one(tmp_path, capsys):
 # --- pages about findings and counters
 
 
-RUN_ALL = """
-import runpy, sys
-for name in sys.argv[1:]:
-    try:
-        runpy.run_path(name, run_name="__main__")
-    except Exception as error:  # of a kernel that Numba refuses, for one
-        print(name, error)
-"""
-
-
 @pytest.fixture(scope="module")
 def findings_by_file(tmp_path_factory):
     """Return the findings of the two kernels of each page, by file; one process runs nearly all of them."""
     folder = tmp_path_factory.mktemp("rules")
-    (folder / "all.py").write_text(RUN_ALL)
     for rule in RULES:
         blocks = blocks_of(page_path(rule.code).read_text(encoding="utf-8"))
         wrong, fixed = [block.text for block in blocks if block.language == "python"]
@@ -137,7 +126,7 @@ def findings_by_file(tmp_path_factory):
     others = sorted({path.name for path in folder.glob("*_*.py")} - {*reordered})
     by_file = defaultdict(list)
     for names, words in ((others, ()), (reordered, ("--schedules", "5"))):
-        done = run_tilescope("check", "--format", "json", *words, "all.py", "--", *names, folder=folder)
+        done = run_together("check", names, "--format", "json", *words, folder=folder)
         for finding in json.loads(done.stdout):
             by_file[finding["file"]].append((finding["rule"], finding["kind"]))
     return by_file
