@@ -56,7 +56,7 @@ def axes_fixes(text: KernelText, line: int, remedy: str) -> list[Fix]:
         before, after = text.byte_parts(number, statement.col_offset, statement.end_col_offset or 0)
         return [
             Fix(
-                f"write `{match[1]}` on line {number}",
+                f"write `{match[1]}` on line {number}, {OTHER_GRIDS}",
                 text.replace([(number, number + 1, [before + match[1] + after])]),
             )
         ]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ....tracer.analysis.requests import Requests
+    from ....tracer.cuda_cpp.session import ProgramFault
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
     from ....tracer.orders.other_orders import ChangedResult
@@ -43,6 +44,7 @@ INTERNAL = (
     "trial",
     "launched",
 )  # keys for merging findings and trying remedies
+LEAKS = "leak"  # the kind of a program's fault that is a warning
 COMPILED = ", compiled"  # the end of the first part of `made_by` for compiled code
 
 
@@ -286,6 +288,26 @@ def mismatch_data(function: Any, sentence: str) -> FindingData:
     return with_rule(data)
 
 
+def data_of_fault(fault: ProgramFault, file: str = "") -> FindingData:
+    """Convert a fault of a program to a finding; file: that of faults without one."""
+    kind = {"compile": "compile", "streams": "race"}.get(fault.kind, "launch")
+    severity = "warning" if fault.kind == LEAKS else "error"
+    kernel = (fault.kernel, fault.kernel_file)
+    return fault_data(kind, severity, fault.file or file, fault.line or 1, fault.text, kernel)
+
+
+def fault_data(
+    kind: str, severity: str, file: str, line: int, text: str, kernel: Kernel = ("", "")
+) -> FindingData:
+    """Build a finding that no trace shows. kernel: name and file of the kernel whose launch left no trace."""
+    data = {
+        "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
+        "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
+        "launched": kernel,
+    }  # fmt: skip
+    return with_rule(data)
+
+
 def _moments(trace: Trace, requests: Requests) -> Moments:
     import numpy as np
 
@@ -444,6 +466,7 @@ class FindingCollector:
         self._traced_kernels: dict[str, None] = {}  # their names with their files
         self.engines = EnginesUsed()
         self._faults: list[FindingData] = []  # of the program, in no launch
+        self._fault_places: set[tuple[str, int, str]] = set()  # of those that were noted: file, line and text
         self._mismatches: list[FindingData] = []  # of the next launch
         self._also: list[int] = []  # blocks of the next launch that were examined separately
         self._last: list[FindingData] = []  # the findings there
@@ -517,6 +540,14 @@ class FindingCollector:
         if fault["launched"][0]:
             self._untraced.append(fault["launched"])
         self._faults.append(without_internal_keys(fault) | {"kernel": "", "launches": 0})
+
+    def note_fault(self, fault: ProgramFault) -> None:
+        """Add a fault of the program, once."""
+        data = data_of_fault(fault)
+        place = data["file"], data["line"], data["message"]
+        if place not in self._fault_places:
+            self._fault_places.add(place)
+            self.add_fault(data)
 
     def add_last_block(self, trace: Trace) -> None:
         """Add the last block of a launch that is too large to store; the launch itself is added next."""

@@ -438,14 +438,9 @@ def execute_check(chosen: Namespace) -> int:
         if os.getpid() == own:
             collector.mismatch(kernel, sentence)
 
-    faults: list[FindingData] = []
-
     def fail(fault: ProgramFault) -> None:
         if os.getpid() == own:
-            count = len(faults)
-            note_fault(faults, fault)
-            for data in faults[count:]:
-                collector.add_fault(data)
+            collector.note_fault(fault)
 
     def begin(launch: Launch) -> None:
         nonlocal blocks
