@@ -160,7 +160,10 @@ def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
     if waiting := mask & participants.running & ~arrived:
         yield MissingLanes(*location, waiting, participants.step)
     ended_lanes = mask & ~participants.running
-    if read := ended_lanes & lanes({source for source in participants.sources if 0 <= source < WARP}):
+    sources = lanes({source for source in participants.sources if 0 <= source < WARP})
+    if outside := sources & ~mask:
+        yield MissingLanes(*location, outside, participants.step, "outside")
+    if read := ended_lanes & sources:
         yield MissingLanes(*location, read, participants.step, "read")
     elif ended := ended_lanes & participants.there:
         yield MissingLanes(*location, ended, participants.step, "ended")

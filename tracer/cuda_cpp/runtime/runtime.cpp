@@ -130,7 +130,7 @@ struct MaskFault {
 
 enum State : uint8_t { READY, AT_BARRIER, AT_GRID_BARRIER, AT_WARP, DONE };
 enum Order { LOCKSTEP, SEQUENTIAL, RANDOM };
-enum Why : uint32_t { WAITING, ENDED, READ, UNNAMED, APART };
+enum Why : uint32_t { WAITING, ENDED, READ, UNNAMED, APART, OUTSIDE_MASK };
 
 struct Fiber {
   void* stack_pointer;
@@ -749,6 +749,7 @@ void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
     if (arrived >> lane & 1 && meeting.source[lane] >= 0 && meeting.source[lane] < 32) sources |= 1u << meeting.source[lane];
   }
   if (unsigned waiting = mask & running & ~arrived) note(waiting, WAITING, 0);
+  if (unsigned outside = sources & ~mask) note(outside, OUTSIDE_MASK, 0);
   if (unsigned read = mask & ~running & sources) note(read, READ, 0);
   else if (unsigned ended = mask & ~running & there) note(ended, ENDED, 0);
   for (int lane = first + 1; lane < 32; lane++) {
