@@ -76,7 +76,9 @@ def _outside(trace: Trace, lost: MissingLanes) -> FaultText:
     deed = (
         f"from which {call} on {line_text(trace, lost.site)} takes values {_verb_be(lost)} not in its mask "
     )
-    deed += f"{lost.mask:#010x}{_first_text(trace, lost)}, so what it gets is undefined"
+    first = f"first lane {_first_thread(lost) % WARP} of warp {lost.warp}"
+    deed += f"{lost.mask:#010x}, {first} of block {coordinates_text(lost.block, trace.grid)}"
+    deed += ", so what it gets is undefined"
     if "_up_" in call or "_down_" in call:
         remedy = "let no result depend on the lanes that get it, or name all lanes of the warp"
         return FaultText("warning", deed, remedy)

@@ -7,7 +7,7 @@ are recorded as `MaskFaults`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -160,10 +160,9 @@ def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
     if waiting := mask & participants.running & ~arrived:
         yield MissingLanes(*location, waiting, participants.step)
     ended_lanes = mask & ~participants.running
-    sources = lanes({source for source in participants.sources if 0 <= source < WARP})
-    if outside := sources & ~mask:
+    if outside := lanes_outside(mask, participants.sources):
         yield MissingLanes(*location, outside, participants.step, "outside")
-    if read := ended_lanes & sources:
+    if read := ended_lanes & lanes({source for source in participants.sources if 0 <= source < WARP}):
         yield MissingLanes(*location, read, participants.step, "read")
     elif ended := ended_lanes & participants.there:
         yield MissingLanes(*location, ended, participants.step, "ended")
@@ -171,6 +170,11 @@ def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
         if other != site:
             separate = lanes(lane for lane, lane_site in participants.sites.items() if lane_site == other)
             yield MissingLanes(*location, separate, participants.step, "apart", other)
+
+
+def lanes_outside(mask: int, sources: Sequence[int]) -> int:
+    """Return a bit for each lane outside a mask from which a shuffle takes a value."""
+    return lanes({source for source in sources if 0 <= source < WARP and not mask >> source & 1})
 
 
 def lanes(numbers: Any) -> int:

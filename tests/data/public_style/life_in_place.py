@@ -16,7 +16,7 @@ def step(board):
         if board[r, c] == 1 and (alive < 2 or alive > 3):
             board[r, c] = 0  # expect: TS101 error
         elif board[r, c] == 0 and alive == 3:
-            board[r, c] = 1  # expect: TS101 error
+            board[r, c] = 1
 
 
 board = np.random.default_rng(3).integers(0, 2, (16, 16)).astype(np.int32)
