@@ -79,7 +79,7 @@ def _outside(trace: Trace, lost: MissingLanes) -> FaultText:
     first = f"first lane {_first_thread(lost) % WARP} of warp {lost.warp}"
     deed += f"{lost.mask:#010x}, {first} of block {coordinates_text(lost.block, trace.grid)}"
     deed += ", so what it gets is undefined"
-    if "_up_" in call or "_down_" in call:
+    if ("_up_" in call or "_down_" in call) and _count(lost) < lost.mask.bit_count():
         remedy = "let no result depend on the lanes that get it, or name all lanes of the warp"
         return FaultText("warning", deed, remedy)
     return FaultText("error", deed, "name in the mask every lane whose value is taken, and let it come here")

@@ -1,4 +1,4 @@
-# The last warp has 4 lanes, and sums moved down take values of lanes that its mask leaves out.
+# The last warp has 4 lanes, and the first round takes all values from lanes that its mask leaves out.
 import numpy as np
 from numba import cuda
 
@@ -10,7 +10,7 @@ def total(arr, result):
         val = arr[tid]
         mask = cuda.activemask()
         for offset in (16, 8, 4, 2, 1):
-            val += cuda.shfl_down_sync(mask, val, offset)  # expect: TS401 warning
+            val += cuda.shfl_down_sync(mask, val, offset)  # expect: TS401 error
         if cuda.laneid == 0:
             cuda.atomic.add(result, 0, val)
 
