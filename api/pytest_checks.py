@@ -93,6 +93,7 @@ class LaunchChecks:
             launched=lambda kernel, arguments: self._collector.compiler.ask(kernel, arguments),
             refused=self._refuse,
             on_mismatch=lambda kernel, sentence: self._collector.mismatch(kernel, sentence),
+            on_fault=lambda fault: self._collector.note_fault(fault),
         )
 
     def _new_collector(self) -> FindingCollector:
@@ -161,7 +162,7 @@ class LaunchChecks:
     def _judge(self) -> str:
         """Return the text about the findings of the launches since the last call that fail a test, "" for none."""
         collector, self._collector = self._collector, self._new_collector()
-        if not collector.launches:
+        if not collector.launches and not collector.current_findings():
             return ""
         try:
             judged = self._policy.judge(collector.findings(), Coverage((), (), False), self._named)

@@ -87,9 +87,9 @@ class KernelEditing(QObject):
         self.stage.jobs.examined.connect(self._note_examined)
         self.remedies = RemedyJob(self)
         self.remedies.proved.connect(self._note_proved)
-        self.stage.jobs.examined.connect(self._try_remedies)
+        self.stage.jobs.examined.connect(self.try_remedies)
 
-    def _try_remedies(self, session: Session) -> None:
+    def try_remedies(self, session: Session) -> None:
         """Try the remedies of a session whose kernel may run: it ran in this window, or is of the user's program."""
         shown = zip(self.stage.sessions, self.stage.setups, strict=False)
         files = [setup.file for shown_session, setup in shown if shown_session is session and setup.file]

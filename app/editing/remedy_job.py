@@ -33,7 +33,7 @@ class RemedyJob(QObject):
         """Try the remedies of a session's findings soon, if there are untried ones."""
         untried = session.untried_remedies
         if untried:
-            work, take = partial(self._fixes_of, session), partial(self._take, session)
+            work, take = partial(self._fixes_of, session, untried), partial(self._take, session, untried)
             key = session, [id(finding) for finding in untried]
             self._tasks.start(Task(work, take, key=key, expected=(OSError, MemoryError)))
 
@@ -41,14 +41,12 @@ class RemedyJob(QObject):
         if self._trials is not None:
             self._trials.close()
 
-    def _fixes_of(self, session: Session) -> Fixes:
+    def _fixes_of(self, session: Session, untried: list[Finding]) -> Fixes:
         """Try the remedies of a session, in the thread."""
         self._trials = Trials()
-        return self._trials.prove_findings(
-            session.trace, session.untried_remedies, list(session.all_findings)
-        )
+        return self._trials.prove_findings(session.trace, untried, list(session.all_findings))
 
-    def _take(self, session: Session, fixes: Fixes) -> None:
+    def _take(self, session: Session, tried: list[Finding], fixes: Fixes) -> None:
         if fixes:
-            session.add_fixes({id(finding): (fix.remedy, fix.text) for finding, fix in fixes})
+            session.add_fixes(tried, {id(finding): (fix.remedy, fix.text) for finding, fix in fixes})
             self.proved.emit(session)

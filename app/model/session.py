@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -157,18 +157,33 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
         findings = findings_of(self.trace, self.requests)
         shown = tuple(map(leave_out_untried, findings))
-        vars(self)["untried"] = [
-            (finding, left) for finding, left in zip(findings, shown, strict=True) if left is not finding
-        ]
+        self._note_untried(findings, shown)
         return shown
+
+    def _note_untried(self, findings: Sequence[Finding], shown: Sequence[Finding]) -> None:
+        """Remember the findings with remedies to try, and the same as shown until then.
+
+        The catalogue's kernels are slow on purpose: of them, only errors are mended.
+        """
+        from ...tracer.remedies.candidates import has_edits, is_edit_of_waste
+
+        pairs = [
+            (finding, left)
+            for finding, left in zip(findings, shown, strict=True)
+            if has_edits(finding) and (self.scenario is None or not is_edit_of_waste(finding))
+        ]
+        vars(self)["untried"] = [*vars(self).get("untried", ()), *pairs]
 
     @property
     def untried_remedies(self) -> list[Finding]:
-        """The findings with remedies that have to be tried before they are shown."""
+        """The findings with remedies to try."""
         return [finding for finding, _ in vars(self).get("untried", ())]
 
-    def add_fixes(self, fixes: Mapping[int, tuple[str, str]]) -> None:
-        """Add remedies that work, with the kernel's text; by id of the finding in `untried_remedies`."""
+    def add_fixes(self, tried: Sequence[Finding], fixes: Mapping[int, tuple[str, str]]) -> None:
+        """Add remedies that work, with the kernel's text.
+
+        tried: the findings of `untried_remedies` that were tried. fixes: by id of the finding.
+        """
         from ...tracer.remedies.trial import with_fix
 
         fixed = {
@@ -178,7 +193,8 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
             with_fix(finding, *fixed[id(finding)]) if id(finding) in fixed else finding
             for finding in self.all_findings
         )
-        vars(self)["untried"] = []
+        done = {id(finding) for finding in tried}
+        vars(self)["untried"] = [pair for pair in vars(self)["untried"] if id(pair[0]) not in done]
 
     @cached_property
     def histogram_launch(self) -> HistogramLaunch | None:
@@ -213,6 +229,7 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
             [*self.all_findings, *new_findings], key=lambda f: sort_key(f.severity, f.kind, f.moment)
         )
         vars(self)["all_findings"] = tuple(findings)
+        self._note_untried(new_findings, new_findings)
         return True
 
     @property

@@ -113,6 +113,7 @@ class MainWindow(QMainWindow):
         )
         self.files.before_launches = self.editing.set_aside
         self.editing.remedies.proved.connect(self.side.show_findings)
+        central.results.findings_added.connect(self.editing.try_remedies)
         self.exercises = ExerciseController(
             ExerciseParts(self, self.stage, self.side.source, self.notice, central.show_tab, central.cover),
             self.look,

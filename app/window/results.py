@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from ...tracer.hardware.times.recorded_outcomes import Spread
 from ..compiled.compiled_job import CompiledJob
@@ -32,7 +32,10 @@ class Results(QObject):
     """Requests results for the sessions in the panes, and shows them there and in the inspector.
 
     panes, timelines: the lists of the window, which change.
+    findings_added: a session has further findings, from Numba's compiler.
     """
+
+    findings_added = Signal(object)
 
     def __init__(
         self, stage: Stage, side: Inspector, panes: list[Pane], timelines: list[TimelineView], parent: QObject
@@ -48,7 +51,7 @@ class Results(QObject):
         # Returns True for a trace of a program that the user ran here.
         self.spreads, self.types = (
             SeedJobs(stage.jobs, self, self._show_spread),
-            TypeInferenceJob(self, side.show_findings),
+            TypeInferenceJob(self, self._show_more_findings),
         )
         self.measured = MeasuredTimes(self, stage.is_settled, self.store.invalidate)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_behind, self)
@@ -129,6 +132,11 @@ class Results(QObject):
             for pane in self.panes:
                 pane.memory.reload()
             self.store.invalidate()
+
+    def _show_more_findings(self, session: Session) -> None:
+        """Show a session's findings with those of the compiler."""
+        self.side.show_findings(session)
+        self.findings_added.emit(session)
 
     # Other seeds.
 

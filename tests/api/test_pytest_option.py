@@ -145,6 +145,41 @@ def test_findings_fail_the_tests_whose_launches_have_them(project):
     assert summary[2] == "1 finding suppressed: 1 by markers."
 
 
+STREAMS = """\
+import numpy as np
+import pytest
+from numba import cuda
+
+@cuda.jit
+def double(x):
+    i = cuda.grid(1)
+    x[i] *= 2
+
+@pytest.fixture
+def x():
+    return cuda.to_device(np.ones(64, np.float32))
+
+def test_unordered(x):
+    double[2, 32, cuda.stream()](x)
+    double[2, 32, cuda.stream()](x)
+
+def test_ordered(x):
+    first, second, done = cuda.stream(), cuda.stream(), cuda.event()
+    double[2, 32, first](x)
+    done.record(first)
+    done.wait(second)
+    double[2, 32, second](x)
+"""
+
+
+def test_streams_that_nothing_orders_fail_the_test_that_launches_in_them(project):
+    done = run_tests(project, STREAMS, "--tilescope", "-rA")
+    assert outcomes(done) == {"test_unordered": "FAILED", "test_ordered": "PASSED"}, done.stdout
+    text = after(done.stdout, "test_unordered")
+    first, second = (n for n, line in enumerate(STREAMS.splitlines(), 1) if "cuda.stream()](x)" in line)
+    assert f"test_it.py:{second}: error: race: double writes 64 elements of x that double of line {first}" in text
+
+
 def test_processes_of_xdist_check_and_report_together(project):
     done = run_tests(project, TESTS, "--tilescope", "-n2", "-rA", "-k", "test_race or test_right")
     assert outcomes(done)["test_right"] == "PASSED" and outcomes(done)["test_race"] == "FAILED"

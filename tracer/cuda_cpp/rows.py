@@ -23,8 +23,8 @@ MISALIGNED = (
 )
 OUTSIDE = 8  # a bit of `operation`: an index is outside the declared dimensions of its array
 WARP_ARRIVAL = 1  # the `kind` of arrivals at warp operations and fences
-WHY: tuple[Literal["waiting", "ended", "read", "unnamed", "apart"], ...] = (
-    "waiting", "ended", "read", "unnamed", "apart",
+WHY: tuple[Literal["waiting", "ended", "read", "unnamed", "apart", "outside"], ...] = (
+    "waiting", "ended", "read", "unnamed", "apart", "outside",
 )  # fmt: skip
 SCHEDULES = ("lockstep", "sequential", "random")
 END_OF_LAUNCH, MORE_ROWS = "ended", "rows"

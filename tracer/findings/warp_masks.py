@@ -49,7 +49,7 @@ def _read(trace: Trace, lost: MissingLanes) -> FaultText:
         state = f"{'has' if _count(lost) == 1 else 'have'} returned before{_first_text(trace, lost)}"
         remedy = "keep every thread until the last shuffle, with a value that does not count, such as 0"
     else:
-        state = f"{'is' if _count(lost) == 1 else 'are'} not there, since {_size_text(trace, lost)}"
+        state = f"{_verb_be(lost)} not there, since {_size_text(trace, lost)}"
         remedy = "use a multiple of 32 threads per block, the extra ones with a value that does not count, such as 0"
     deed = f"from which {_call_text(trace, lost.site)} on {line_text(trace, lost.site)} takes values {state}"
     return FaultText("error", f"{deed}, so what it gets is undefined", remedy)
@@ -71,6 +71,24 @@ def _unnamed(trace: Trace, lost: MissingLanes) -> FaultText:
     return FaultText("error", f"{deed}, which is undefined behaviour on a GPU", remedy)
 
 
+def _outside(trace: Trace, lost: MissingLanes) -> FaultText:
+    call = _call_text(trace, lost.site)
+    deed = (
+        f"from which {call} on {line_text(trace, lost.site)} takes values {_verb_be(lost)} not in its mask "
+    )
+    first = f"first lane {_first_thread(lost) % WARP} of warp {lost.warp}"
+    deed += f"{lost.mask:#010x}, {first} of block {coordinates_text(lost.block, trace.grid)}"
+    deed += ", so what it gets is undefined"
+    if ("_up_" in call or "_down_" in call) and _count(lost) < lost.mask.bit_count():
+        remedy = "let no result depend on the lanes that get it, or name all lanes of the warp"
+        return FaultText("warning", deed, remedy)
+    return FaultText("error", deed, "name in the mask every lane whose value is taken, and let it come here")
+
+
+def _verb_be(lost: MissingLanes) -> str:
+    return "is" if _count(lost) == 1 else "are"
+
+
 def _at_different_calls(trace: Trace, lost: MissingLanes) -> FaultText:
     first_call, other_call = (_call_text(trace, site) for site in (lost.site, lost.other))
     deed = (
@@ -85,6 +103,7 @@ def _at_different_calls(trace: Trace, lost: MissingLanes) -> FaultText:
 
 FAULT_TEXTS: dict[str, Callable[[Trace, MissingLanes], FaultText]] = {
     "waiting": _waiting, "read": _read, "ended": _ended, "unnamed": _unnamed, "apart": _at_different_calls,
+    "outside": _outside,
 }  # fmt: skip
 
 

@@ -199,7 +199,7 @@ class MissingLanes(Struct, frozen=True):
 
     "waiting": the missing lanes run, but can never come. "ended": they had returned, or the block has no such
     thread. "read": the same, and their values are taken. "unnamed": they come though the mask leaves them out.
-    "apart": they come to another operation.
+    "apart": they come to another operation. "outside": the mask leaves them out, and a shuffle takes their values.
     """
 
     block: int  # linear number in the grid
@@ -208,7 +208,7 @@ class MissingLanes(Struct, frozen=True):
     mask: int  # a bit for each named lane
     missing: int  # a bit for each lane to which `why` applies
     step: int  # accesses of the launch before the warp went on
-    why: Literal["waiting", "ended", "read", "unnamed", "apart"] = "waiting"
+    why: Literal["waiting", "ended", "read", "unnamed", "apart", "outside"] = "waiting"
     other: int = -1  # site of the other operation, if lanes are "apart"
 
 

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from ..analysis.kernel_structure import is_in_cuda_cpp
+from ..analysis.launch_results import BufferResult, differing_elements, results_of
 from ..model.definitions_only import definitions_only
 from ..model.finding import count_noun, element_text
 from ..model.launch import Launch, Schedule, decode
 from ..model.order import Order, order_of_turns
-from ..model.trace import Op, Trace, poison
+from ..model.trace import Trace, poison
 from ..processes.process_client import RunCancelledError
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
@@ -35,16 +35,6 @@ MOST_ACCESSES = 2_000_000  # of a launch that runs again
 MOST_INPUT_BYTES = 1 << 26
 PATIENCE = 3.0  # seconds that one run may take
 TOTAL_SECONDS = 120.0  # for all launches of a program
-# Results that differ by less, relative to the largest number of the array, differ by rounding: sums of atomics.
-TOLERANCES = {2: 1e-2, 4: 1e-4, 8: 1e-9}  # by the bytes of a number
-
-
-class BufferResult(NamedTuple):
-    """What a launch left in an array: the written elements and their last values."""
-
-    number: int  # of the buffer
-    elements: NDArray[Any]  # their indices
-    values: NDArray[Any]
 
 
 class OrderCase(Struct, frozen=True, eq=False):
@@ -110,7 +100,7 @@ def order_case(trace: Trace, folder: Path) -> OrderCase | None:
             launch = replace(launch, source=definitions_only(launch.source, launch.constants))
     except (OSError, SyntaxError, ValueError):
         return None
-    return OrderCase(launch, trace, _results(trace))
+    return OrderCase(launch, trace, results_of(trace))
 
 
 class OtherOrders:
@@ -229,60 +219,15 @@ def _change(case: OrderCase, trace: Trace, schedule: Schedule) -> ChangedResult 
     return _difference(case, trace, schedule)
 
 
-def _results(trace: Trace) -> dict[str, BufferResult]:
-    """Find the last value of each written element of the arrays in global memory."""
-    assert trace.value is not None
-    writes = np.flatnonzero(trace.op != Op.LOAD)
-    writes = writes[np.argsort(trace.steps_of(writes), kind="stable")]
-    results = {}
-    for number, buffer in enumerate(trace.buffers):
-        if buffer.space != "global":
-            continue
-        rows = writes[trace.buffer[writes] == number]
-        index, last = np.unique(trace.index[rows][::-1], return_index=True)
-        results[buffer.name] = BufferResult(number, index, trace.value[rows[::-1][last]])
-    return results
-
-
 def _difference(case: OrderCase, trace: Trace, schedule: Schedule) -> ChangedResult | None:
     """Return the first element whose last value differs by more than rounding; None if there is none."""
     if trace.value is None:
         return None
-    after = _results(trace)
-    for name, before in case.results.items():
-        other = after.get(name, BufferResult(0, before.elements[:0], before.values[:0]))
-        buffer = case.trace.buffers[before.number]
-        initial = case.trace.initial.get(before.number)
-        touched = np.union1d(before.elements, other.elements)
-        old, new = (_filled(result, touched, initial) for result in (before, other))
-        different = np.flatnonzero(_differ(old, new, np.dtype(buffer.dtype)))
-        if len(different):
-            first = int(different[0])
-            element = element_text(buffer, int(touched[first]))
-            return ChangedResult(
-                schedule, element, _text(old[first], buffer.dtype), _text(new[first], buffer.dtype)
-            )
+    for changed in differing_elements(case.trace, case.results, trace):
+        buffer, first = changed.buffer, int(changed.elements[0])
+        old, new = _text(changed.before[0], buffer.dtype), _text(changed.after[0], buffer.dtype)
+        return ChangedResult(schedule, element_text(buffer, first), old, new)
     return None
-
-
-def _filled(result: BufferResult, touched: NDArray[Any], initial: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the last values of elements; those that were not written have what they had before."""
-    values = np.zeros(len(touched), result.values.dtype)
-    if initial is not None and initial.dtype.kind in "biufc" and len(touched):
-        values[:] = initial[touched.astype(np.int64)]
-    values[np.searchsorted(touched, result.elements)] = result.values
-    return values
-
-
-def _differ(old: NDArray[Any], new: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.bool_]:
-    if dtype.kind not in "fc":
-        return np.asarray(old != new)
-    size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
-    finite = np.abs(old[np.isfinite(old)])
-    with np.errstate(invalid="ignore", over="ignore"):
-        close = np.abs(new - old) <= TOLERANCES.get(size, 1e-9) * float(finite.max(initial=0))
-    different: NDArray[np.bool_] = ~(close | (old == new) | (np.isnan(old) & np.isnan(new)))
-    return different
 
 
 def _text(value: Any, dtype: str) -> str:

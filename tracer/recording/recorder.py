@@ -24,7 +24,7 @@ from ..model.trace import (
 )
 from ..model.user_code import Code, LibraryCode, running_code
 from .bytecode_positions import called_name, is_result_unused, position
-from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes
+from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes, lanes_outside
 
 CHUNK = 1 << 14
 FIELDS = 6  # of a log entry: context, buffer * 4 + op, code, instruction, index, value
@@ -117,7 +117,8 @@ class Recorder:
     ) -> None:
         """Record the mask faults of a warp operation that completes; see `Participants`."""
         instructions = set(converging.instructions.values())
-        if converging.mask == lanes(converging.instructions) and len(instructions) == 1:
+        are_all = converging.mask == lanes(converging.instructions)
+        if are_all and len(instructions) == 1 and not lanes_outside(converging.mask, converging.sources):
             return
         sites = {
             (code, offset): int(self._look_up(code, BARRIER, np.array([offset]))[0])

@@ -7,7 +7,7 @@ are recorded as `MaskFaults`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -160,6 +160,9 @@ def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
     if waiting := mask & participants.running & ~arrived:
         yield MissingLanes(*location, waiting, participants.step)
     ended_lanes = mask & ~participants.running
+    outside = lanes_outside(mask, participants.sources)
+    if outside and not _drops_undefined(mask, [*participants.sites], participants.sources):
+        yield MissingLanes(*location, outside, participants.step, "outside")
     if read := ended_lanes & lanes({source for source in participants.sources if 0 <= source < WARP}):
         yield MissingLanes(*location, read, participants.step, "read")
     elif ended := ended_lanes & participants.there:
@@ -168,6 +171,25 @@ def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
         if other != site:
             separate = lanes(lane for lane, lane_site in participants.sites.items() if lane_site == other)
             yield MissingLanes(*location, separate, participants.step, "apart", other)
+
+
+def _drops_undefined(mask: int, arrived: Sequence[int], sources: Sequence[int]) -> bool:
+    """Check for a step of a sum over 2, 4, 8 or 16 lanes next to each other, whose last lanes take values from beyond.
+
+    All take from the same distance, and the lanes that take from within the mask need no value of the others.
+    """
+    size, low = mask.bit_count(), mask & -mask
+    is_group = (
+        size & (size - 1) == 0 and mask == ((1 << size) - 1) * low and low.bit_length() % size == 1 % size
+    )
+    distances = {source - lane for lane, source in zip(arrived, sources, strict=False)}
+    is_partly_inside = any(0 <= source < WARP and mask >> source & 1 for source in sources)
+    return is_group and len(distances) == 1 and is_partly_inside
+
+
+def lanes_outside(mask: int, sources: Sequence[int]) -> int:
+    """Return a bit for each lane outside a mask from which a shuffle takes a value."""
+    return lanes({source for source in sources if 0 <= source < WARP and not mask >> source & 1})
 
 
 def lanes(numbers: Any) -> int:

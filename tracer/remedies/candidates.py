@@ -8,19 +8,24 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from ..analysis.kernel_structure import is_in_cuda_cpp, kernel_file, site_in_kernel
+from ..findings.out_of_bounds import REMEDY as BOUNDS_REMEDY
 from ..findings.race_barrier_placement import WARP_BARRIER
 from ..findings.warp_masks import DROP_MASK
 from ..model import cpp_text
 from ..model.finding import Finding
 from ..model.trace import Trace
 from .barrier_edits import barrier_fixes
+from .bounds_edits import bounds_fixes
 from .cpp_edits import barrier_moves, race_fixes
 from .kernel_statements import Fix, KernelText, end
+from .waste_edits import LONGER_ROWS, ONLY_NARROW, OTHER_AXES, axes_fixes, float32_fixes, row_fixes
 
 ATOMICS = {
     ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
 }  # fmt: skip
 MOST_CANDIDATES = 12
+WASTE_EDITS = {"bank conflict": LONGER_ROWS, "uncoalesced": OTHER_AXES, "float64": ONLY_NARROW}
+NOTHING = re.compile("(?!)")
 CAN_BE_TRIED = re.compile(
     r"^(put (cuda\.|__|line )|use (cuda\.|an atomic|atomic)|move |keep what|name both|let only one thread write)"
 )
@@ -43,10 +48,25 @@ def is_mechanical(finding: Advice) -> bool:
     return finding.kind in ("race", "barrier") and bool(CAN_BE_TRIED.match(finding.remedy))
 
 
+def is_edit_of_error(finding: Advice) -> bool:
+    """Return True if edits can be tried that mend an error; its remedy is shown also if none works."""
+    return finding.kind == "bounds" and finding.remedy == BOUNDS_REMEDY
+
+
+def is_edit_of_waste(finding: Advice) -> bool:
+    """Return True if edits can be tried that mend correct but slow code; its remedy is shown also if none works."""
+    return bool(WASTE_EDITS.get(finding.kind, NOTHING).match(finding.remedy))
+
+
+def has_edits(finding: Advice) -> bool:
+    """Return True if edits of the kernel's text can be tried."""
+    return is_mechanical(finding) or is_edit_of_error(finding) or is_edit_of_waste(finding)
+
+
 def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
     """List edits of the source that may mend a finding, in the order in which to try them."""
     lines = _lines(trace, finding)
-    if not lines or not is_mechanical(finding):
+    if not lines or not has_edits(finding):
         return []
     if is_in_cuda_cpp(trace):
         return _cpp_candidates(trace, finding, lines, source)
@@ -54,7 +74,9 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
         text = KernelText(source)
     except (SyntaxError, ValueError):
         return []
-    if finding.kind == "race":
+    if not is_mechanical(finding):
+        fixes = _other_fixes(text, trace, finding, lines)
+    elif finding.kind == "race":
         fixes = _race_fixes(text, lines, finding.remedy)
     elif finding.remedy == DROP_MASK:
         fixes = _complete_masks(text)
@@ -64,7 +86,20 @@ def candidates_of(trace: Trace, finding: Finding, source: str) -> list[Fix]:
     return list(reversed(different.values()))[:MOST_CANDIDATES]
 
 
+def _other_fixes(text: KernelText, trace: Trace, finding: Finding, lines: list[int]) -> list[Fix]:
+    """List edits against accesses outside arrays and against waste."""
+    if finding.kind == "bounds":
+        space, _, origin = finding.cause.partition(" ")
+        return bounds_fixes(text, trace, space) if origin == "thread" else []
+    if finding.kind == "float64":
+        return float32_fixes(text, lines, finding.remedy)
+    edit = axes_fixes if finding.kind == "uncoalesced" else row_fixes
+    return edit(text, lines[0], finding.remedy)
+
+
 def _cpp_candidates(trace: Trace, finding: Finding, lines: list[int], source: str) -> list[Fix]:
+    if not is_mechanical(finding):
+        return []
     if finding.kind == "barrier":
         return barrier_moves(source, lines[0])
     barriers = cpp_text.barrier_lines(source, trace.kernel)
@@ -75,6 +110,8 @@ def _cpp_candidates(trace: Trace, finding: Finding, lines: list[int], source: st
 
 def _lines(trace: Trace, finding: Finding) -> list[int]:
     """List the lines of a finding's sites in the kernel's file, in ascending order; none if they are elsewhere."""
+    if finding.location is not None and finding.kind == "float64":
+        return sorted({finding.location[1], *(place.line for place in finding.also if not place.file)})
     sites = [trace.sites[number] for number in finding.sites]
     if len({(site.file, site.function) for site in sites}) > 1:
         sites = [site_in_kernel(trace, site) for site in sites]

@@ -68,6 +68,28 @@ class KernelText:
         around = [node for node in functions if _contains(node, line)]
         return list(ast.walk(around[-1])) if around else []
 
+    def nodes(self, line: int) -> list[ast.AST]:
+        """List the expressions and statements that begin on a line."""
+        return [node for node in ast.walk(self._tree) if getattr(node, "lineno", 0) == line]
+
+    def top_level(self) -> list[ast.stmt]:
+        """List the statements of the module."""
+        return self._tree.body
+
+    def suite_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the body of the function that a statement is in, outside its compound statements; [] for none."""
+        functions = (node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef))
+        return next((function.body for function in functions if statement in function.body), [])
+
+    def byte_parts(self, line: int, start: int, stop: int, written: str | None = None) -> tuple[str, str]:
+        """Return what stands on a line before `start` and from `stop` on, in bytes as syntax trees count.
+
+        written: the line with changes after `stop`.
+        """
+        encoded = self.lines[line - 1].encode()
+        after = encoded[stop:] if written is None else written.encode()[stop:]
+        return encoded[:start].decode(), after.decode()
+
     def indent(self, statement: ast.stmt) -> str:
         """Return the white space before a statement."""
         return self.lines[statement.lineno - 1][: statement.col_offset]

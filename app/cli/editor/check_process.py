@@ -32,8 +32,8 @@ async def run_check(file: str, folder: Path, seconds: float) -> CheckEnd:
     The child and its children end with this coroutine, also if it is cancelled. folder: the working directory.
     seconds: the limit of the wall time.
     """
-    counters = [] if is_cpp_file(file) else ["--counters"]
-    command = [sys.executable, "-P", "-m", "tilescope", "check", "--output-format", "json", *counters, file]
+    more = [] if is_cpp_file(file) else ["--counters", "--try-advice"]
+    command = [sys.executable, "-P", "-m", "tilescope", "check", "--output-format", "json", *more, file]
     process = await asyncio.create_subprocess_exec(
         *command, cwd=folder, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, start_new_session=os.name == "posix"
     )

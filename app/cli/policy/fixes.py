@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....tracer.storage.atomic_write import write_atomically
+from ...model.visible_text import escape_controls
 from ..common.arguments import UsageError
 from ..reports.report import FindingData
 
@@ -23,10 +24,11 @@ class FileFix(NamedTuple):
     new: str
     applied: int  # number of the remedies in `new`
     waiting: int  # of other remedies, which were not tried together with them
+    effects: tuple[str, ...]  # a sentence about each of those in `new`
 
 
 def diff_of(findings: list[FindingData], path_of: Callable[[str], str]) -> str:
-    """Return a unified diff of all proven remedies, "" without any.
+    """Return a unified diff of all proven remedies, "" without any; a line above each file states their effects.
 
     path_of: returns the absolute path of a finding's file.
     """
@@ -34,6 +36,7 @@ def diff_of(findings: list[FindingData], path_of: Callable[[str], str]) -> str:
     for fix in file_fixes(findings, path_of):
         name = Path(fix.file).as_posix()
         old, new = fix.old.splitlines(keepends=True), fix.new.splitlines(keepends=True)
+        texts += [f"{name}: {escape_controls(effect)}\n" for effect in fix.effects]
         texts += difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in texts
@@ -51,6 +54,7 @@ def apply_fixes(findings: list[FindingData], named: Callable[[str], str]) -> lis
         remedies = "1 remedy" if fix.applied == 1 else f"{fix.applied} remedies"
         wait = " Run the command again for the others." if fix.waiting else ""
         sentences.append(f"{remedies} written into {named(fix.file)}.{wait}")
+        sentences += [f"{named(fix.file)}: {effect}" for effect in fix.effects]
     return sentences or ["no remedy is proven, so no file was changed."]
 
 
@@ -76,20 +80,32 @@ def _file_fix(name: str, path: str, findings: list[FindingData]) -> FileFix | No
     lines, end = text.splitlines(), "\r\n" if "\r\n" in text else "\n"
     chosen: list[Edit] = []
     changed: set[tuple[int, int]] = set()
-    count = 0
+    effects: list[str] = []
     for finding in findings:
         spans = {_span(functions, edit["line"]) for edit in finding["fix"]}
         if spans & changed or not all(fits(lines, edit) for edit in finding["fix"]):
             continue
         changed |= spans
         chosen += finding["fix"]
-        count += 1
+        effects.append(_effect(finding))
     if not chosen:
         return None
     for edit in sorted(chosen, key=lambda edit: -edit["line"]):
         lines[edit["line"] - 1 : edit["line"] - 1 + len(edit["old"])] = edit["new"]
     new = end.join(lines) + (end if text.endswith("\n") else "")
-    return FileFix(name, text, new, count, len(findings) - count)
+    return FileFix(name, text, new, len(effects), len(findings) - len(effects), tuple(effects))
+
+
+def _effect(finding: FindingData) -> str:
+    """Describe a remedy, and the counters that it changed in its trial."""
+    counters = finding.get("counters", {})
+    changed = [
+        f"{name.replace('_', ' ')} {change['before']:,} -> {change['after']:,}"
+        for name, change in counters.items()
+        if change["before"] != change["after"]
+    ]
+    unchanged = "the counters stay the same" if counters else "no counters"
+    return f"{finding['remedy']} ({', '.join(changed) or unchanged})."
 
 
 def fits(lines: list[str], edit: Edit) -> bool:

@@ -25,7 +25,7 @@ from .run_as_main import INTERRUPTED
 PASSED_ON = (
     "engine", "schedule", "seed", "resident", "blocks", "patience", "select", "ignore", "baseline", "schedules",
 )  # fmt: skip
-FLAGS = ("stop_at_errors", "counters")
+FLAGS = ("stop_at_errors", "counters", "try_advice")
 FINDINGS_REPORTED = (0, 1)  # statuses of a check that went to its end
 FAILED = 2  # the status of a check of a program that failed
 
@@ -93,6 +93,7 @@ def _check(name: str, programs: Sequence[list[str]], words: list[str], settings:
 def _words(chosen: Namespace) -> list[str]:
     """Return the options that the check of each program gets."""
     words = []
+    chosen.try_advice = chosen.try_advice or chosen.fix or chosen.diff
     for name in PASSED_ON:
         value = getattr(chosen, name)
         if value is None or (name == "baseline" and chosen.add_to_baseline):

@@ -35,6 +35,7 @@ class CheckSettings(NamedTuple):
     baseline_reason: str = ""  # to write into the baseline
     fix: bool = False
     diff: bool = False
+    try_advice: bool = False  # also try remedies of waste
 
 
 def add_report_arguments(parser: Parser) -> None:
@@ -95,6 +96,11 @@ def add_report_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--fix", action="store_true", help="write the remedies that a trial proved into the files"
     )
+    parser.add_argument(
+        "--try-advice",
+        action="store_true",
+        help="try the remedies of advice too, as --diff and --fix do",
+    )
 
 
 def settings_of(chosen: Namespace, configuration: Configuration, script: str) -> CheckSettings:
@@ -143,6 +149,7 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
         chosen.add_to_baseline or "",
         chosen.fix,
         chosen.diff,
+        chosen.try_advice or chosen.fix or chosen.diff,
     )
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ....tracer.analysis.requests import Requests
+    from ....tracer.cuda_cpp.session import ProgramFault
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
     from ....tracer.orders.other_orders import ChangedResult
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     PrepareTrial = Callable[[Trace, Finding, list[Finding]], TrialCase | None]
 
+SECONDS_WITH_ADVICE = 60.0  # that the trials may take if remedies of waste are tried
 MOST_LAUNCHES_TRIED = 64  # launches of a program from which remedies are tried
 SECONDS_BEFORE_NOTICE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
 Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
@@ -42,6 +44,7 @@ INTERNAL = (
     "trial",
     "launched",
 )  # keys for merging findings and trying remedies
+LEAKS = "leak"  # the kind of a program's fault that is a warning
 COMPILED = ", compiled"  # the end of the first part of `made_by` for compiled code
 
 
@@ -65,35 +68,38 @@ def summary(
 
 def launch_findings(
     trace: Trace, requests: Requests, caller: Caller | None, also: Sequence[int] = (),
-    prepare: PrepareTrial | None = None,
+    prepare: PrepareTrial | None = None, operations: tuple[Operation, ...] = (),
 ) -> list[FindingData]:  # fmt: skip
     """List the findings of a launch, as plain data.
 
     caller: see `caller_of`. also: examined blocks that the trace does not have. prepare: prepares the trial of a
-    remedy; then a remedy that is an edit of the kernel is left out until it is proven.
+    remedy; then a remedy that may be wrong is left out until it is proven. operations: float64 arithmetic.
     """
     from ....tracer.findings.all_findings import findings_of
     from ....tracer.findings.partial_launch import mark_partial, part_findings
 
-    findings = [*(mark_partial(f, trace) for f in findings_of(trace, requests)), *part_findings(trace, also)]
+    findings = [
+        *(mark_partial(f, trace) for f in findings_of(trace, requests, operations)),
+        *part_findings(trace, also),
+    ]
     if _is_librarys(trace):  # slow code in a library's kernel can't be fixed by the user
         findings = [f for f in findings if f.severity == "error" or f.kind == "part"]
     data = [finding_data(finding, trace, caller) for finding in findings]
     if prepare is None:
         return data
     return [
-        _without_untried(entry, finding, prepare(trace, finding, findings))
+        _with_trial(entry, finding, prepare(trace, finding, findings))
         for entry, finding in zip(data, findings, strict=True)
     ]
 
 
-def _without_untried(data: FindingData, finding: Finding, case: TrialCase | None) -> FindingData:
-    """Leave out a remedy that has to be tried first; keep its trial."""
+def _with_trial(data: FindingData, finding: Finding, case: TrialCase | None) -> FindingData:
+    """Add the trial of a remedy, and leave out a remedy that has to be tried first."""
     from ....tracer.remedies.candidates import is_mechanical
     from ....tracer.remedies.trial import without_remedy
 
     if not is_mechanical(finding):
-        return data
+        return data if case is None else data | {"trial": case}
     statement = without_remedy(data["statement"], finding.remedy)
     return data | {
         "statement": statement,
@@ -187,7 +193,10 @@ class CompilerFindings:
         self._seconds = seconds
         self._inference: TypeInference | None = None  # NumPy must not be imported before the program does
         self.key = ""  # of the question about the launch that started last
-        self._launches: list[tuple[int, str, str, Moments]] = []
+        self._question: Question | None = None  # it
+        self._launches: list[
+            tuple[int, str, str, Moments | None]
+        ] = []  # None: its float64 arithmetic is reported
 
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         """Ask about a launch that starts, unless it is a library's kernel or the answer is obvious."""
@@ -197,7 +206,8 @@ class CompilerFindings:
         self.key, file = "", getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
             return
-        self.key = self.ask_question(shared_kernels().question(kernel, arguments))
+        self._question = shared_kernels().question(kernel, arguments)
+        self.key = self.ask_question(self._question)
 
     def ask_question(self, question: Question) -> str:
         """Ask a question about a launch; return the key of its answer."""
@@ -213,13 +223,24 @@ class CompilerFindings:
                 (number, self.ask_question(question), trace.kernel, _moments(trace, requests))
             )
 
-    def note(self, number: int, key: str, trace: Trace, requests: Requests) -> None:
-        """Store the data of a launch of the program's own kernel, with the key of its question."""
+    def note(
+        self, number: int, key: str, trace: Trace, requests: Requests, *, has_float64: bool = False
+    ) -> None:
+        """Store the data of a launch of the program's own kernel, with the key of its question.
+
+        has_float64: whether its float64 arithmetic is reported already.
+        """
         from ....tracer.analysis.kernel_structure import is_in_cuda_cpp
 
         if is_in_cuda_cpp(trace):
             return
-        self._launches.append((number, key, trace.kernel, _moments(trace, requests)))
+        self._launches.append((number, key, trace.kernel, None if has_float64 else _moments(trace, requests)))
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Wait for the float64 arithmetic of the launch that started last; none if it is unknown."""
+        if self._inference is None or self._question is None or not self.key:
+            return ()
+        return self._inference.answer_to(self._question).operations
 
     def findings(self) -> dict[int, list[FindingData]]:
         """Collect the findings of each launch that has some, by its number; waits for missing answers."""
@@ -229,7 +250,7 @@ class CompilerFindings:
             answer = answers.get(key)
             data = answer and [
                 *_refusal_data(answer.refusal, kernel),
-                *_float64_data(answer.operations, moments),
+                *([] if moments is None else _float64_data(answer.operations, moments)),
             ]
             if data:
                 findings[number] = data
@@ -267,6 +288,26 @@ def mismatch_data(function: Any, sentence: str) -> FindingData:
     return with_rule(data)
 
 
+def data_of_fault(fault: ProgramFault, file: str = "") -> FindingData:
+    """Convert a fault of a program to a finding; file: that of faults without one."""
+    kind = {"compile": "compile", "streams": "race"}.get(fault.kind, "launch")
+    severity = "warning" if fault.kind == LEAKS else "error"
+    kernel = (fault.kernel, fault.kernel_file)
+    return fault_data(kind, severity, fault.file or file, fault.line or 1, fault.text, kernel)
+
+
+def fault_data(
+    kind: str, severity: str, file: str, line: int, text: str, kernel: Kernel = ("", "")
+) -> FindingData:
+    """Build a finding that no trace shows. kernel: name and file of the kernel whose launch left no trace."""
+    data = {
+        "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
+        "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
+        "launched": kernel,
+    }  # fmt: skip
+    return with_rule(data)
+
+
 def _moments(trace: Trace, requests: Requests) -> Moments:
     import numpy as np
 
@@ -298,10 +339,11 @@ def _float64_data(operations: tuple[Operation, ...], moments: Moments) -> list[F
 class RemedyTrials:
     """Tries the remedies of a program's findings in a separate process, once the program has ended.
 
-    Equal trials run once.
+    Equal trials run once. tries_advice: whether remedies of waste are tried too, in addition to those of errors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, tries_advice: bool = False) -> None:
+        self.tries_advice = tries_advice
         self._tried: dict[tuple[object, ...], ProvenFix | None] = {}
         self._inputs: Path | None = None  # the folder of the inputs of the launches that try remedies
 
@@ -312,11 +354,13 @@ class RemedyTrials:
 
         number: of the launch, from 0.
         """
-        from ....tracer.remedies.candidates import is_mechanical
+        from ....tracer.remedies.candidates import has_edits, is_edit_of_waste
         from ....tracer.remedies.trial import trial_case
         from ....tracer.storage.temp_folders import new_process_folder
 
-        if not is_mechanical(finding) or number >= MOST_LAUNCHES_TRIED:
+        if not has_edits(finding) or number >= MOST_LAUNCHES_TRIED:
+            return None
+        if is_edit_of_waste(finding) and not self.tries_advice:
             return None
         if self._inputs is None:
             self._inputs = new_process_folder()
@@ -324,12 +368,13 @@ class RemedyTrials:
 
     def prove(self, cases: list[TrialCase]) -> list[ProvenFix | None]:
         """Try all cases, and remove their inputs."""
-        from ....tracer.remedies.trial import Trials
+        from ....tracer.remedies.trial import TOTAL_SECONDS, Trials
 
         keys = [(case.source, case.fixes, frozenset(case.allowed.items())) for case in cases]
         untried = {key: case for key, case in zip(keys, cases, strict=True) if key not in self._tried}
+        trials = Trials(SECONDS_WITH_ADVICE if self.tries_advice else TOTAL_SECONDS)
         try:
-            fixes = Trials().prove_all(list(untried.values())) if untried else []
+            fixes = trials.prove_all(list(untried.values())) if untried else []
             self._tried.update(zip(untried, fixes, strict=True))
             return [self._tried[key] for key in keys]
         finally:
@@ -341,15 +386,17 @@ class RemedyTrials:
 def with_proven_fix(data: FindingData, fix: ProvenFix) -> FindingData:
     """Add a remedy that worked, and its edits, to a finding."""
     from ....tracer.model.finding import RelatedPlace, message_of
-    from ....tracer.remedies.trial import with_remedy
+    from ....tracer.remedies.trial import with_remedy, without_remedy
 
     edits = [{"line": edit.line, "old": list(edit.old), "new": list(edit.new)} for edit in fix.edits]
-    statement, file = with_remedy(data["statement"], fix.remedy), data["file"]
+    known, file = without_remedy(data["statement"], data["remedy"]), data["file"]
+    statement = with_remedy(known, fix.remedy)
     also = [
         RelatedPlace("" if p["file"] == file else p["file"], p["line"], p["name"]) for p in data["places"]
     ]
-    message = message_of(statement, tuple(also))
-    return data | {"statement": statement, "message": message, "remedy": fix.remedy, "fix": edits}
+    fixed = {"statement": statement, "message": message_of(statement, tuple(also)), "remedy": fix.remedy}
+    counters = {c.name: {"before": c.before, "after": c.after} for c in fix.counters}
+    return data | fixed | {"fix": edits} | ({"counters": counters} if counters else {})
 
 
 class EnginesUsed:
@@ -419,6 +466,7 @@ class FindingCollector:
         self._traced_kernels: dict[str, None] = {}  # their names with their files
         self.engines = EnginesUsed()
         self._faults: list[FindingData] = []  # of the program, in no launch
+        self._fault_places: set[tuple[str, int, str]] = set()  # of those that were noted: file, line and text
         self._mismatches: list[FindingData] = []  # of the next launch
         self._also: list[int] = []  # blocks of the next launch that were examined separately
         self._last: list[FindingData] = []  # the findings there
@@ -432,14 +480,17 @@ class FindingCollector:
         from ....tracer.model.finding import definition_of
 
         requests, number, caller = requests_of(trace), len(self._kernels), caller_of(trace)
+        operations: tuple[Operation, ...] = ()
         if question is not None:
             self.compiler.note_launch(number, question, trace, requests)
         elif caller is None:
-            self.compiler.note(number, self.compiler.key, trace, requests)
+            operations = self.compiler.operations() if self._remedies.tries_advice else ()
+            key, has_float64 = self.compiler.key, self._remedies.tries_advice
+            self.compiler.note(number, key, trace, requests, has_float64=has_float64)
         self._kernels.append((trace.kernel, kernel_file(trace)))
         self._traced_kernels[kernel_name(*self._kernels[-1])] = None
         prepare = None if caller else partial(self._remedies.prepare, number)
-        findings = launch_findings(trace, requests, caller, self._also, prepare)
+        findings = launch_findings(trace, requests, caller, self._also, prepare, operations)
         self.engines.note(trace)
         self._blocks += len({*trace.recorded.tolist(), *self._also})
         self._grid_blocks += math.prod(trace.grid)
@@ -489,6 +540,14 @@ class FindingCollector:
         if fault["launched"][0]:
             self._untraced.append(fault["launched"])
         self._faults.append(without_internal_keys(fault) | {"kernel": "", "launches": 0})
+
+    def note_fault(self, fault: ProgramFault) -> None:
+        """Add a fault of the program, once."""
+        data = data_of_fault(fault)
+        place = data["file"], data["line"], data["message"]
+        if place not in self._fault_places:
+            self._fault_places.add(place)
+            self.add_fault(data)
 
     def add_last_block(self, trace: Trace) -> None:
         """Add the last block of a launch that is too large to store; the launch itself is added next."""

@@ -417,7 +417,8 @@ def execute_check(chosen: Namespace) -> int:
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
     continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
-    collector = FindingCollector(orders=settings.schedules, witnesses=settings.witnesses)
+    remedies = RemedyTrials(tries_advice=settings.try_advice)
+    collector = FindingCollector(orders=settings.schedules, remedies=remedies, witnesses=settings.witnesses)
     own = os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
@@ -437,14 +438,9 @@ def execute_check(chosen: Namespace) -> int:
         if os.getpid() == own:
             collector.mismatch(kernel, sentence)
 
-    faults: list[FindingData] = []
-
     def fail(fault: ProgramFault) -> None:
         if os.getpid() == own:
-            count = len(faults)
-            note_fault(faults, fault)
-            for data in faults[count:]:
-                collector.add_fault(data)
+            collector.note_fault(fault)
 
     def begin(launch: Launch) -> None:
         nonlocal blocks

@@ -13,7 +13,7 @@ from ..common.arguments import UsageError
 from ..common.text_output import print_error
 from ..reports.report import FindingData
 from ..reports.text import text_line
-from .findings_output import FindingCollector, with_rule
+from .findings_output import FindingCollector, data_of_fault, fault_data
 from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ....tracer.model.trace import Dim3, Trace
 
 INTERRUPTED = 130  # the exit status after Ctrl+C
-LEAKS = "leak"  # a fault that is a warning
 
 
 class CudaProgram:
@@ -49,7 +48,10 @@ class CudaProgram:
             print_error(str(error))
             return 2
         except BuildError as error:
-            add_fault(self.faults, "compile", "error", error.file or str(path), error.line or 1, str(error))
+            _add_once(
+                self.faults,
+                fault_data("compile", "error", error.file or str(path), error.line or 1, str(error)),
+            )
             return 2
         session = Session(
             _options(self._chosen),
@@ -93,24 +95,11 @@ class CudaProgram:
 
 
 def note_fault(faults: list[FindingData], fault: ProgramFault, file: str = "") -> None:
-    """Add a fault of a program to a list; file: that of faults without one."""
-    kind = {"compile": "compile", "streams": "race"}.get(fault.kind, "launch")
-    severity = "warning" if fault.kind == LEAKS else "error"
-    kernel = (fault.kernel, fault.kernel_file)
-    add_fault(faults, kind, severity, fault.file or file, fault.line or 1, fault.text, kernel)
+    """Add a fault of a program to a list, once; file: that of faults without one."""
+    _add_once(faults, data_of_fault(fault, file))
 
 
-def add_fault(
-    faults: list[FindingData], kind: str, severity: str, file: str, line: int, text: str,
-    kernel: tuple[str, str] = ("", ""),
-) -> None:  # fmt: skip
-    """Add a fault to a list, as a finding. kernel: name and file of the kernel whose launch left no trace."""
-    fault: FindingData = {
-        "kind": kind, "severity": severity, "file": file, "line": line, "count": 1, "message": text, "remedy": "",
-        "moment": 0, "threads": [], "name": "", "places": [], "statement": text, "cause": text,
-        "launched": kernel,
-    }  # fmt: skip
-    data = with_rule(fault)
+def _add_once(faults: list[FindingData], data: FindingData) -> None:
     if data not in faults:
         faults.append(data)
 

@@ -204,3 +204,21 @@ def test_faults_are_saved_and_older_ones_without_kinds_are_read(tmp_path, schedu
     assert load(tmp_path / "a.npz").missing == tuple(
         replace(m, why="waiting", other=-1) for m in trace.missing
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "severity"),
+    [
+        ("shfl_sync(0xffff, v, 16)", "error"),
+        ("shfl_xor_sync(0xffff, v, 16)", "error"),
+        ("shfl_down_sync(0xffff, v, 16)", "error"),  # all of them
+        ("shfl_down_sync(0xfffff, v, 8)", "warning"),  # 20 lanes, of which 12 take from each other
+        ("shfl_sync(0xffff, v, 15)", None),
+        ("shfl_up_sync(0xffff, v, 8)", None),  # the lowest lanes keep their own
+    ],
+)
+def test_lanes_outside_the_mask_give_undefined_values(tmp_path, schedule, call, severity):
+    lanes = 20 if "0xfffff" in call else 16
+    found = barrier_findings(tmp_path, schedule, f"if t < {lanes}:\n        v = t\n        out[t] = cuda.{call}")
+    assert [finding.severity for finding in found] == ([severity] if severity else [])
+    assert all("not in its mask" in finding.message for finding in found)

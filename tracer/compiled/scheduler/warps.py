@@ -182,22 +182,26 @@ def _result_for(first_slot: int, group: int, thread_slot: int, votes: int) -> in
 result_for = compile_with_callers(_result_for)
 
 
-def _sites_differ(first_slot: int, group: int) -> bool:
-    """Check if the lanes of a group are at different sites."""
+def _is_irregular(first_slot: int, group: int) -> bool:
+    """Check if the lanes of a group are at different sites, or take values of lanes outside it."""
     site, remaining = peek(first_slot + lowest_bit(group) * _THREAD_SLOT_BYTES, ThreadSlot.SITE), group
     while remaining:
-        if peek(first_slot + lowest_bit(remaining) * _THREAD_SLOT_BYTES, ThreadSlot.SITE) != site:
+        thread_slot = first_slot + lowest_bit(remaining) * _THREAD_SLOT_BYTES
+        if peek(thread_slot, ThreadSlot.SITE) != site:
+            return True
+        source_lane = source_lane_of(thread_slot)
+        if source_lane >= 0 and source_lane < WARP and not group >> source_lane & 1:
             return True
         remaining &= remaining - 1
     return False
 
 
-sites_differ = compile_with_callers(_sites_differ)
+is_irregular = compile_with_callers(_is_irregular)
 
 
 def _release(state: int, first_slot: int, warp: int, group: int, mask: int) -> None:
     """Let the lanes of a group continue in the next sweep, each with its result."""
-    if mask >= 0 and (mask != group or sites_differ(first_slot, group)):
+    if mask >= 0 and (mask != group or is_irregular(first_slot, group)):
         poke(state, Word.GROUP, group)
         poke(state, Word.GROUP_MASK, mask)
         poke(state, Word.GROUP_SLOT, (first_slot - peek(state, Word.THREAD_SLOTS)) // _THREAD_SLOT_BYTES)

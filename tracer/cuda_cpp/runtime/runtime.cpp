@@ -130,7 +130,7 @@ struct MaskFault {
 
 enum State : uint8_t { READY, AT_BARRIER, AT_GRID_BARRIER, AT_WARP, DONE };
 enum Order { LOCKSTEP, SEQUENTIAL, RANDOM };
-enum Why : uint32_t { WAITING, ENDED, READ, UNNAMED, APART };
+enum Why : uint32_t { WAITING, ENDED, READ, UNNAMED, APART, OUTSIDE_MASK };
 
 struct Fiber {
   void* stack_pointer;
@@ -734,6 +734,24 @@ unsigned lanes_with_threads(const Block& block, int warp, bool running) {
   return lanes;
 }
 
+// Check for a step of a sum over 2, 4, 8 or 16 lanes next to each other, whose last lanes take values from beyond:
+// the lanes that take from within the mask need no value of the others. As `_drops_undefined` of warp_operations.py.
+bool drops_undefined(const Meeting& meeting) {
+  if (!meeting.mask) return false;
+  unsigned size = __builtin_popcount(meeting.mask), low = __builtin_ctz(meeting.mask);
+  if (size & (size - 1) || size == 32 || meeting.mask != ((1u << size) - 1) << low || low % size) return false;
+  int distance = 0;
+  bool is_partly_inside = false;
+  for (int lane = 0; lane < 32; lane++) {
+    if (!(meeting.arrived >> lane & 1) || meeting.source[lane] == lane) continue;
+    int source = meeting.source[lane];
+    if (distance && source - lane != distance) return false;
+    distance = source - lane;
+    is_partly_inside |= source >= 0 && source < 32 && (meeting.mask >> source & 1);
+  }
+  return is_partly_inside;
+}
+
 void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
   if (meeting.gate) return;  // the lanes that come are the answer
   unsigned running = lanes_with_threads(block, warp, true), there = lanes_with_threads(block, warp, false);
@@ -749,6 +767,7 @@ void note_mask_faults(Block& block, int warp, const Meeting& meeting) {
     if (arrived >> lane & 1 && meeting.source[lane] >= 0 && meeting.source[lane] < 32) sources |= 1u << meeting.source[lane];
   }
   if (unsigned waiting = mask & running & ~arrived) note(waiting, WAITING, 0);
+  if (unsigned outside = sources & ~mask; outside && !drops_undefined(meeting)) note(outside, OUTSIDE_MASK, 0);
   if (unsigned read = mask & ~running & sources) note(read, READ, 0);
   else if (unsigned ended = mask & ~running & there) note(ended, ENDED, 0);
   for (int lane = first + 1; lane < 32; lane++) {
