@@ -32,11 +32,14 @@ Resolve = Callable[[ast.expr], Callee | None]  # finds the device function that 
 
 
 class Nesting(NamedTuple):
-    """How deep loops and calls lie in each other, and the most statements with one of them in a function."""
+    """How deep loops and calls lie in each other, and the most statements with one of them, or calls, in a row.
+
+    Those in a row are all in the body of one loop, or of a function, and not in a loop within.
+    """
 
     loops: int
     calls: int
-    marks: int
+    in_row: int
 
 
 def has_unknown_rounds(kernel: Callee) -> bool:
@@ -45,28 +48,50 @@ def has_unknown_rounds(kernel: Callee) -> bool:
     return _Walk(kernel, lanes, (), 0).block(kernel.tree.body, False)
 
 
-def nesting_of(kernel: Callee) -> Nesting:
+def nesting_of(function: Callee, depth: int = 0) -> Nesting:
     """Measure the loops and calls of a kernel and of the device functions that it calls."""
-    return _nesting(kernel, 0)
+    return _nesting(function, function.tree.body, depth)
 
 
-def _nesting(function: Callee, depth: int) -> Nesting:
-    marks = sum(isinstance(node, ast.For | ast.While | ast.Call) for node in ast.walk(function.tree))
-    loops = calls = 0
-    for nested, node in _with_loops(function.tree, 0):
-        callee = function.resolve(node.func) if isinstance(node, ast.Call) and depth < DEEPEST else None
-        inner = _nesting(callee, depth + 1) if callee else Nesting(0, -1, 0)
-        loops, calls = max(loops, nested + inner.loops), max(calls, 1 + inner.calls)
-        marks = max(marks, inner.marks)
-    return Nesting(loops, calls, 2 * marks)  # a statement with one of them may lie in others, each with a mark
+def _nesting(function: Callee, statements: Sequence[ast.stmt], depth: int) -> Nesting:
+    """Measure the body of a function or of a loop."""
+    loops = calls = in_row = own_calls = 0
+    for statement in statements:
+        in_row += _count_marked(function, statement)
+    for node in _in_row(statements):
+        inner = Nesting(0, 0, 0)
+        if isinstance(node, ast.For | ast.While):
+            inner = _nesting(function, node.body, depth)
+            inner = inner._replace(loops=inner.loops + 1)
+        elif isinstance(node, ast.Call) and (callee := function.resolve(node.func)):
+            own_calls += 1
+            inner = nesting_of(callee, depth + 1) if depth < DEEPEST else inner
+            inner = inner._replace(calls=inner.calls + 1)
+        loops, calls = max(loops, inner.loops), max(calls, inner.calls)
+        in_row = max(in_row, inner.in_row)
+    return Nesting(loops, calls, max(in_row, own_calls))
 
 
-def _with_loops(node: ast.AST, loops: int) -> Iterator[tuple[int, ast.AST]]:
-    """Yield each node in a function, with the number of loops around it."""
-    for child in ast.iter_child_nodes(node):
-        inner = loops + isinstance(child, ast.For | ast.While)
-        yield inner, child
-        yield from _with_loops(child, inner)
+def _count_marked(function: Callee, statement: ast.stmt) -> int:
+    """Count a statement and those within it, but not in a loop, that contain loops or calls of device functions."""
+    if not any(
+        isinstance(node, ast.For | ast.While)
+        or (isinstance(node, ast.Call) and function.resolve(node.func) is not None)
+        for node in ast.walk(statement)
+    ):
+        return 0
+    inner = [*statement.body, *statement.orelse] if isinstance(statement, ast.If) else []
+    return 1 + sum(_count_marked(function, each) for each in inner)
+
+
+def _in_row(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield nodes and those within them, but not those in the bodies of loops."""
+    for node in nodes:
+        yield node
+        if isinstance(node, ast.For | ast.While):
+            yield from _in_row([node.iter if isinstance(node, ast.For) else node.test, *node.orelse])
+        else:
+            yield from _in_row(ast.iter_child_nodes(node))
 
 
 class _Lanes:

@@ -10,7 +10,7 @@ from ..not_compilable import NotCompilableError
 from .rounds import BITS, RoundBits
 from .scope import Scope, UnknownValueError, source_of
 
-MIN_ROUND_BITS = 10  # numbers that count fewer rounds of a loop are of little use
+MIN_ROUND_BITS = 4  # numbers that count fewer rounds of a loop are of little use
 
 
 def round_bits(function: FunctionType) -> RoundBits | None:
@@ -22,7 +22,7 @@ def round_bits(function: FunctionType) -> RoundBits | None:
     except NotCompilableError:
         return None
     nesting = nesting_of(kernel)
-    statements = (nesting.marks + 1).bit_length()
+    statements = (nesting.in_row + 1).bit_length()
     rounds = (BITS - statements * (1 + 2 * nesting.calls + nesting.loops)) // max(1, nesting.loops)
     return RoundBits(statements, rounds) if rounds >= MIN_ROUND_BITS else None
 
