@@ -175,15 +175,20 @@ def lane_queues(trace: Trace, rows: Ints) -> LaneQueues:
 def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
-    Accesses of one (group, site, visit) are one request; see `_turn_cells` for an explicit order. Requests are ordered
+    Accesses of one (group, site, round, visit) are one request; see `_turn_cells` for an explicit order. Requests are ordered
     by the largest position of their lanes (STEPPED: their largest step). If that would show a lane's later access
     before an earlier one, which only diverged lanes can cause, `_issue` orders the group.
     """
     cell = _cells(trace, queues)
     stepped = trace.schedule.startswith(STEPPED)
-    time = trace.steps_of(queues.order) if stepped else queues.position
+    rounds = None if trace.round is None else trace.round[queues.order].astype(np.int64)
+    time = queues.position
+    if stepped:
+        time, rounds = trace.steps_of(queues.order), None
+    elif rounds is not None:
+        time = positions_in_group(group_starts(queues.group, queues.lane, rounds), len(rounds))
     first = _first_of(cell)
-    rank = _ranks(cell, first, time, queues)
+    rank = _ranks(cell, first, time, queues, rounds)
     slot = rank[cell] - offsets(np.bincount(queues.group[first]))[queues.group]
     wrong = _out_of_order(slot, queues)
     if wrong.any():
@@ -197,15 +202,25 @@ def _cells(trace: Trace, queues: LaneQueues) -> Ints:
     if trace.schedule == "order":
         return _turn_cells(trace, queues)
     site = trace.site[queues.order].astype(np.int64)
-    by_site = stable_order(site)
+    turn = queues.group
+    if trace.round is not None:
+        rounds = trace.round[queues.order].astype(np.int64)
+        turn = np.unique(turn * (int(rounds.max(initial=0)) + 1) + rounds, return_inverse=True)[1]
+    by_site = _order_by_site(site, turn, trace)
     visit = np.empty_like(site)
-    group, lane = queues.group[by_site], queues.lane[by_site]
-    visit[by_site] = positions_in_group(group_starts(site[by_site], group, lane), len(site))
+    visit[by_site] = positions_in_group(
+        group_starts(site[by_site], turn[by_site], queues.lane[by_site]), len(site)
+    )
     operation = (trace.buffer[queues.order].astype(np.int64) << 2) | trace.op[queues.order]
     if _is_function_of(site, operation):
-        return _number_visits(site, by_site, visit, queues.group)
+        return _number_visits(site, by_site, visit, turn)
     variant = np.unique(site << 32 | operation, return_inverse=True)[1]
-    return _number_visits(variant, stable_order(variant), visit, queues.group)
+    return _number_visits(variant, _order_by_site(variant, turn, trace), visit, turn)
+
+
+def _order_by_site(site: Ints, turn: Ints, trace: Trace) -> Ints:
+    """Sort accesses (in queue order) by site, then by group and round; those of a lane keep their order."""
+    return stable_order(site) if trace.round is None else np.lexsort((turn, site))
 
 
 def _turn_cells(trace: Trace, queues: LaneQueues) -> Ints:
@@ -230,7 +245,7 @@ def _is_function_of(site: Ints, operation: Ints) -> bool:
 
 
 def _number_visits(site: Ints, by_site: Ints, visit: Ints, group: Ints) -> Ints:
-    """Number each (site, group, visit) that occurs, from 0 on."""
+    """Number each (site, group or round of it, visit) that occurs, from 0 on."""
     starts = group_starts(site[by_site], group[by_site])
     visits = visit[by_site]
     base = offsets(np.maximum.reduceat(visits, starts) + 1)
@@ -248,12 +263,13 @@ def _first_of(cell: Ints) -> Ints:
     return first
 
 
-def _ranks(cell: Ints, first: Ints, time: Ints, queues: LaneQueues) -> Ints:
-    """Rank requests by group, then latest time; ties by lowest lane and its position, in any schedule."""
+def _ranks(cell: Ints, first: Ints, time: Ints, queues: LaneQueues, rounds: Ints | None) -> Ints:
+    """Rank requests by group, round and latest time; ties by lowest lane and its position, in any schedule."""
     latest = np.zeros(len(first), np.int64)
     np.maximum.at(latest, cell, time)
     rank = np.empty_like(first)
-    keys = (queues.position[first], queues.lane[first], latest, queues.group[first])
+    keys = [queues.position[first], queues.lane[first], latest]
+    keys += [queues.group[first]] if rounds is None else [rounds[first], queues.group[first]]
     rank[np.lexsort(keys)] = np.arange(len(first))
     return rank
 

@@ -208,7 +208,8 @@ def _lanes_agree(trace: Trace, matrices: AccessMatrices) -> Mask:
     """Test for each matrix that every lane made the same accesses as the first one of its warp."""
     alike = np.ones(len(matrices.begin), bool)
     for number, shape in _by_size(matrices):
-        for column in (trace.site, trace.buffer, trace.op):
+        columns = (trace.site, trace.buffer, trace.op, *([] if trace.round is None else [trace.round]))
+        for column in columns:
             words = _in_words(_gather(column, matrices.begin[number], shape))
             if not np.array_equal(words[:, 1:], words[:, :-1]):
                 alike[number] &= (words[:, 1:] == words[:, :-1]).all(axis=(1, 2))

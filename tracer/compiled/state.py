@@ -49,6 +49,7 @@ SITES = 1 << SITE_BITS
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
 # Bytes of a row, and the offsets of its fields.
 ROW_BYTES, KEY_AT, CONTEXT_AT, VALUE_AT = ROW.itemsize, 8, 12, 16
+ROUND_AT = VALUE_AT + 8  # of a number of rounds; only complex numbers of 16 bytes leave no room for it
 # Room for phases of blocks, besides those of the resident blocks, and for arrivals at barriers, until rows are emptied.
 MAX_PHASES = MAX_ARRIVALS = 1 << 14
 MAX_TURNS = 100_000_000  # accesses of a launch that threads may make in turns: about ten seconds
@@ -161,6 +162,8 @@ class Word(IntEnum):
     ARRIVALS = auto()  # address of these, see `ArrivalWord`; 0 if they are not needed
     # Address of the intake of rows by compiled code, see `IntakeWord`; 0 if the driver does it.
     INTAKE = auto()
+    ROUND = auto()  # of the loops in which the current thread is, see rewrite/rounds.py
+    ROUNDS_LOST = auto()  # 1 once a loop has had more rounds than these numbers can count
 
 
 class ThreadSlot(IntEnum):
@@ -181,6 +184,7 @@ class ThreadSlot(IntEnum):
     MASK = auto()  # lanes that converge with it
     EXTRA = auto()  # the lane or distance of a shuffle
     WARP_ARRIVAL = auto()  # number of its arrival at a warp operation
+    ROUND = auto()  # see Word.ROUND
 
 
 INTAKE_COLUMNS = ("block", "thread", "phase", "buffer", "site", "op", "index", "value")

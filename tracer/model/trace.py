@@ -273,6 +273,9 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
         False  # True if it is already certain that shared and local memory is written before it is read
     )
     segment_ends: tuple[int, ...] = ()  # accesses of the launch at the end of each segment of its order
+    # Number of the rounds of all loops and calls in which an access is made, ascending in each thread. None where the
+    # engine does not record it: then the n-th access of each lane at a site counts as one round.
+    round: NDArray[np.unsignedinteger] | None = None
 
     def __len__(self) -> int:
         return len(self.op)
@@ -379,7 +382,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def nbytes(self) -> int:
         """Bytes of the columns in memory."""
         columns = [self.block, self.thread, self.phase, self.op, self.buffer, self.site, self.index]
-        columns += [] if self.steps is None else [self.steps]
+        columns += [column for column in (self.steps, self.round) if column is not None]
         return sum(column.nbytes for column in columns) + (0 if self.value is None else self.value.nbytes)
 
 

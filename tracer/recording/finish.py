@@ -104,6 +104,8 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
         kept = kept[np.isin(kept, columns["block"])]
     records_only = all(np.dtype(buffer.dtype).kind == "V" for buffer in recorder.buffers)
     integers: dict[str, Any] = {name: narrow(column) for name, column in columns.items() if name != "value"}
+    if "round" in integers:
+        integers["round"] = narrow(np.unique(integers["round"], return_inverse=True)[1])
     return Trace(
         **integers,
         value=None if records_only else columns["value"],

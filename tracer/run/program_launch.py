@@ -16,6 +16,7 @@ from msgspec.structs import replace as replace_launch
 from numpy.typing import NDArray
 
 from ..compiled.not_compilable import NotCompilableError
+from ..compiled.rewrite.round_bits import has_rounds_to_record
 from ..model.launch import Launch
 from ..model.trace import KernelError, Trace
 from ..recording.fresh_memory import fresh_memory
@@ -93,7 +94,7 @@ class ProgramLaunch:
     def choose(self, call: KernelCall) -> None:
         """Run a call in the simulator, unless it makes many accesses and can be compiled."""
         code = call.kernel.__code__
-        if call.untyped or was_compiled(code, call.arguments):
+        if call.untyped or was_compiled(code, call.arguments) or has_rounds_to_record(call.kernel):
             self.compile(call)
             return
         execution = restart(self._make_watch(call, _simulated_accesses.get(code, 0)))

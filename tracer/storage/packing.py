@@ -12,10 +12,11 @@ from .validation import ACCESS_COLUMNS, BARRIER_COLUMNS, OUTSIDE_COLUMNS
 
 TABLES = {"barriers": BARRIER_COLUMNS, "warp_barriers": BARRIER_COLUMNS, "outside": OUTSIDE_COLUMNS}
 OF_TABLES = tuple(f"{table}.{name}" for table, names in TABLES.items() for name in names)
+ROUND = "round"  # a column that few traces have
 INTEGERS = (*ACCESS_COLUMNS, *OF_TABLES, "blocks", "recorded")
 # Files of earlier versions lack these.
 LATER = tuple(f"{table}.part" for table in ("barriers", "warp_barriers"))
-BY_OWNER = ("phase", "op", "buffer", "site")
+BY_OWNER = ("phase", "op", "buffer", "site", ROUND)
 BY_SITE = ("index", "value")
 
 
@@ -27,10 +28,10 @@ def pack(columns: Columns) -> Columns:
     are sorted by thread; index and value by site, then thread.
     """
     owner = _by_owner(columns)
-    packed = columns | {name: columns[name][owner] for name in BY_OWNER}
+    packed = columns | {name: columns[name][owner] for name in BY_OWNER if name in columns}
     by_site = owner[_order(packed["site"])]
     packed |= {name: columns[name][by_site] for name in BY_SITE if name in columns}
-    return packed | {name: _differences(packed[name]) for name in INTEGERS}
+    return packed | {name: _differences(packed[name]) for name in (*INTEGERS, ROUND) if name in packed}
 
 
 def unpack(packed: Columns) -> Columns:
@@ -38,13 +39,17 @@ def unpack(packed: Columns) -> Columns:
     columns = packed | undo_differences(packed)
     owner = _by_owner(columns)
     by_site = owner[_order(columns["site"])]
-    columns |= {name: _restore_order(columns[name], owner) for name in BY_OWNER}
+    columns |= {name: _restore_order(columns[name], owner) for name in BY_OWNER if name in columns}
     return columns | {name: _restore_order(columns[name], by_site) for name in BY_SITE if name in columns}
 
 
 def undo_differences(packed: Columns) -> Columns:
     """Undo the differences of the integer columns."""
-    return {name: np.cumsum(packed[name], dtype=packed[name].dtype) for name in INTEGERS if name in packed}
+    return {
+        name: np.cumsum(packed[name], dtype=packed[name].dtype)
+        for name in (*INTEGERS, ROUND)
+        if name in packed
+    }
 
 
 def _differences(column: NDArray[Any]) -> NDArray[Any]:

@@ -38,7 +38,7 @@ def unpack_to_disk(
     block_numbers, threads = blocks.astype(np.int64), math.prod(block_dim)
     files = _Files(members, folder)
     columns = {name: files.member(name, sums=True) for name in ("block", "thread", "step")}
-    by_owner = {name: files.member(name, sums=True) for name in BY_OWNER}
+    by_owner = {name: files.member(name, sums=True) for name in BY_OWNER if files.has(name)}
     by_site = {name: files.member(name, sums=name == "index") for name in BY_SITE if files.has(name)}
 
     def owner(rows: slice) -> Ints:

@@ -27,7 +27,7 @@ from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLan
 from . import npz
 from .atomic_write import atomic_file
 from .column_files import ColumnFile, column_in, counting_column, file_of, forget_pages, is_counting_column
-from .packing import INTEGERS, LATER, OF_TABLES, pack, undo_differences, unpack
+from .packing import INTEGERS, LATER, OF_TABLES, ROUND, pack, undo_differences, unpack
 from .spill import MOST_THREADS, unpack_to_disk
 from .validation import (
     ACCESS_COLUMNS,
@@ -43,11 +43,12 @@ from .validation import (
 )
 
 FORMAT = "tilescope trace"
-VERSION: Final = 2
+VERSION: Final = 3
+WITHOUT_ROUNDS: Final = 2  # version of files without the column of rounds, which earlier programs read
 FEW = 1 << 14  # bytes of accesses below which compression is not worth the time
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
-OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
+OPTIONAL = re.compile(r"value|round|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 
 ELSEWHERE = "elsewhere"  # member with the locations of columns in other files, as JSON
 
@@ -79,7 +80,7 @@ class _Meta(Struct, frozen=True):
     """The data of a file in addition to its columns; names mean the same as in Trace."""
 
     format: str  # FORMAT
-    version: Literal[2]
+    version: Literal[2, 3]
     packed: bool  # whether the columns are transformed by `pack`
     buffers: tuple[Buffer, ...]  # by their numbers
     sites: tuple[Site, ...]  # by their numbers
@@ -181,6 +182,8 @@ def _members(trace: Trace, packed: bool, without: str = "") -> Columns:
     columns = {name: narrow(column) for name, column in columns.items()} | {
         "outside.cell": trace.outside.cell
     }
+    if trace.round is not None:
+        columns[ROUND] = narrow(trace.round)
     if trace.value is not None:
         columns["value"] = trace.value
     initial = {f"initial.{number}": content for number, content in trace.initial.items()}
@@ -202,7 +205,8 @@ def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
     from_trace: dict[str, Any] = {name: getattr(trace, name) for name in _TRACE_FIELDS}
     if trace.error is not None:
         from_trace["error"] = replace(trace.error, message=trace.error.message[:LONGEST_TEXT])
-    meta = _Meta(format=FORMAT, version=VERSION, packed=packed, outside=trace.outside.text, **from_trace)
+    version = WITHOUT_ROUNDS if trace.round is None else VERSION
+    meta = _Meta(format=FORMAT, version=version, packed=packed, outside=trace.outside.text, **from_trace)
     text = json.dumps(msgspec.to_builtins(meta), ensure_ascii=False)
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
 
@@ -224,7 +228,7 @@ def _read(file: IO[bytes], mapped: bool, ours: bool, aside: Path | None) -> Trac
             }
             check_announced(meta, _with_later(announced))
             lean = _is_lean(meta, announced) and aside is not None
-            names = [name for name in names if not (lean and name in (*ACCESS_COLUMNS, "value"))]
+            names = [name for name in names if not (lean and name in (*ACCESS_COLUMNS, ROUND, "value"))]
             columns |= {name: npz.read(members, name, source) for name in names if name not in columns}
             columns |= {name: column_in(file) for name, file in files.items() if not is_counting_column(file)}
             if aside is not None and lean:
@@ -301,7 +305,7 @@ def _trace(
     meta: _Meta, columns: Columns, between: Callable[[], None], narrowed: Collection[str]
 ) -> Trace:  # fmt: skip
     # As narrow as they are written: NumPy converts mixed signed and unsigned 64-bit integers to floats.
-    for name in columns.keys() & set(INTEGERS).difference(narrowed):  # not for steps that are 0 1 2 ...
+    for name in columns.keys() & {*INTEGERS, ROUND}.difference(narrowed):  # not for steps that are 0 1 2 ...
         columns = columns | {name: narrow(columns[name])}
         between()
     for column in columns.values():
@@ -312,6 +316,7 @@ def _trace(
         **rows,
         steps=columns.get("step"),
         value=columns.get("value"),
+        round=columns.get(ROUND),
         barriers=Barriers(*(columns[f"barriers.{name}"] for name in BARRIER_COLUMNS)),
         warp_barriers=Barriers(*(columns[f"warp_barriers.{name}"] for name in BARRIER_COLUMNS)),
         outside=_outside(meta, columns),

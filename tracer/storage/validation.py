@@ -133,7 +133,8 @@ def check_announced(meta: Meta, columns: Mapping[str, Announced]) -> None:
             _require(dtype == np.int64, "dtype of indices outside their buffers")
         elif not name.startswith("initial."):
             _require(dtype.kind == "u", "dtype of a column")
-    _check_lengths(columns, [*ACCESS_COLUMNS, *(["value"] if "value" in columns else [])], "a column")
+    optional = [name for name in ("value", "round") if name in columns]
+    _check_lengths(columns, [*ACCESS_COLUMNS, *optional], "a column")
     for table in ("barriers", "warp_barriers"):
         _check_lengths(columns, [f"{table}.{name}" for name in BARRIER_COLUMNS], "a column of barriers")
     outside = [f"outside.{name}" for name in (*OUTSIDE_COLUMNS, "cell")]
@@ -361,6 +362,8 @@ def _check_some(trace: Trace, rows: slice, sizes: NDArray[Any]) -> None:
     _require(_below(trace.site[rows], len(trace.sites)), "an access from no site")
     _require(_are_among(trace.block[rows], trace.blocks), "an access of a block that did not run")
     _require(bool((trace.index[rows] < sizes[buffer]).all()), "an access outside its buffer")
+    if trace.round is not None:
+        _require(_below(trace.round[rows], len(trace)), "rounds of an access")
     if trace.steps is not None:
         _require(_ascends(trace.steps[rows.start : rows.stop + 1]), "order of the accesses")
 

@@ -267,7 +267,7 @@ def _run_call(record: RunRecord, call: PreparedCall, *, turns: bool, in_parallel
         explicit=record.start_order() if turns else None,
     )  # fmt: skip
     parallel_run = None
-    if in_parallel and isinstance(recorder, LaunchRecorder):
+    if in_parallel and isinstance(recorder, LaunchRecorder) and not recorder.records_rounds:
         parallel_run = ParallelRun(
             record, recorder, memory, entry, _count, report, partial(precompute_expected, record)
         )
@@ -285,7 +285,11 @@ def _run_call(record: RunRecord, call: PreparedCall, *, turns: bool, in_parallel
 def _count(record: RunRecord, threads: int, columns: Columns) -> None:
     """Add the counters of some complete blocks' rows to those of the launch."""
     recorder = record.recorder
-    counters = count_block_rows(columns, recorder.buffers, len(recorder.sites), threads)
+    counters = (
+        count_block_rows(columns, recorder.buffers, len(recorder.sites), threads)
+        if "round" not in columns
+        else None
+    )
     record.add_totals(totals_of_columns(record, columns) if counters is None else counters)
 
 

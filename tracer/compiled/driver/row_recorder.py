@@ -17,7 +17,7 @@ from ...recording.recorder import CHUNK, Recorder, TooManyAccessesError
 from ...recording.warp_operations import Participants
 from ..not_compilable import EndlessWaitError, NotCompilableError
 from ..rewrite.program import RecordingProgram
-from ..rows.decode import fill_values, type_of_values
+from ..rows.decode import fill_values, type_of_values, view_rounds
 from ..rows.streaming_counters import StreamingCounters
 from ..rows.touched_memory import TouchedMemory
 from ..runtime.printing import read_message
@@ -84,6 +84,7 @@ class RowRecorder(Recorder):
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
         self._trace_sites = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
+        self.records_rounds = program.round_bits is not None
         tops = {"block": self._top_block, "thread": threads - 1}
         self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in INTAKE_COLUMNS[:-1]}
         self._blocks = self._phases = np.zeros(0, np.int64)
@@ -318,11 +319,15 @@ class RowRecorder(Recorder):
 
     def _delegate_intake(self) -> None:
         """Let compiled code take in rows by itself from here on, as far as it can."""
+        if self.records_rounds:
+            return
         tables = (self._buffer_numbers, self._trace_sites, self._ops)
         self._intake.begin(self._store, self._most_rows(), tables, self.touched)
 
     def _delegate_counting(self, streaming: StreamingCounters) -> None:
         """Let compiled code count rows by itself from here on, as far as it can."""
+        if self.records_rounds:
+            return
         tables = (self._buffer_numbers, self._trace_sites, self._ops)
         self._intake.begin_counting(count_address(), streaming.words, tables, self.touched)
 
@@ -338,6 +343,10 @@ class RowRecorder(Recorder):
             count = int(complete_rows[-1]) + 1 if len(complete_rows) else 0
         if self.state[Word.RESUMED]:
             rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
+        if self.records_rounds:
+            if count:
+                self._sort_out(rows[:count])
+            return count
         tables = (self._buffer_numbers, self._trace_sites, self._ops)
         streaming.add(rows[:count], self.buffers, tables, len(self.program.sites))
         return count
@@ -424,7 +433,12 @@ class RowRecorder(Recorder):
 
     def columns(self) -> Columns:
         """Return the columns of all rows kept, in order."""
-        return self.kept[0] if len(self.kept) == 1 else super().columns()
+        columns = self.kept[0] if len(self.kept) == 1 else super().columns()
+        if not self.records_rounds:
+            return columns
+        if self.state[Word.ROUNDS_LOST]:
+            return {name: column for name, column in columns.items() if name != "round"}
+        return {"round": np.empty(0, np.uint64)} | columns
 
     def _columns(self, rows: NDArray[Any]) -> Columns:
         """Return new columns of some rows."""
@@ -449,6 +463,9 @@ class RowRecorder(Recorder):
         codes = self._decoder.codes
         values = store.room(len(rows), {"value": type_of_values(codes)})["value"]
         fill_values(rows, codes, values[begin:end])
+        if self.records_rounds:
+            rounds = view_rounds(rows)
+            store.room(len(rows), {"round": rounds.dtype})["round"][begin:end] = rounds
         store.add(len(rows))
 
     def _learn(self, key: int) -> None:

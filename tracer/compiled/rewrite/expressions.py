@@ -19,6 +19,7 @@ from .ast_positions import make_call, parse_expression, parse_statement, set_lin
 from .constant_arguments import constant_arguments
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, accepts_count, name_of_function
+from .rounds import Frame, call_arguments
 from .scope import CudaPath, UnknownValueError, source_of
 from .waits import THIS_GRID, WAIT_NAMES, make_group_wait, make_wait, this_grid
 from .writer import RESERVED_PREFIX, Writer
@@ -42,7 +43,12 @@ _KEPT_NODES = (
 
 
 class ExpressionRewriter(Writer, ast.NodeTransformer):
-    """Rewrites the expressions of one function; the subclass for statements adds `block` and `device`."""
+    """Rewrites the expressions of one function; the subclass for statements adds `block` and `device`.
+
+    frame: the innermost loop or the function, if rows record rounds.
+    """
+
+    frame: Frame | None = None
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements."""
@@ -310,7 +316,9 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         pairs = zip_longest(names[: len(node.args)], node.args)
         positional = [self.visit(a) for n, a in pairs if n is None or n not in constants]
-        call = self.call(name, positional, node)
+        bits = self.program.round_bits
+        numbers = call_arguments(self.frame, bits, node) if self.frame is not None and bits else []
+        call = self.call(name, [*numbers, *positional], node)
         assert isinstance(call, ast.Call)
         if name in self.program.recursive:
             call.args = [

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ...model.trace import Op, Site
 from ...model.user_code import UserCode
 from ..state import SITES, regions_of
+from .rounds import RoundBits
 
 
 class DeclaredArray(Struct, frozen=True):
@@ -56,6 +57,7 @@ class RecordingProgram(Struct):
     debug: bool = False  # whether a division by zero ends the launch
     prints: bool = False  # whether it prints
     waits_for_grid: bool = False  # whether threads may wait for threads of all blocks
+    round_bits: RoundBits | None = None  # of the numbers of rounds, if rows record them
     # Number, by kind and caller.
     _sites: dict[tuple[Site, int, Site | None], int] = field(default_factory=dict)
     _declared: dict[Any, int] = field(default_factory=dict)  # number of an array, by its declaration

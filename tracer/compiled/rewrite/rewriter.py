@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -11,12 +11,15 @@ import numpy as np
 
 from ...model.trace import NEVER_REDUCED, Op
 from ...model.user_code import user_code_for
+from . import rounds
 from .ast_positions import loop_position, parse_expression, parse_statement, set_line, set_position
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
 from .gpu_names import OPERATORS
 from .launch_constants import needs_constants
 from .program import RecordingProgram
+from .round_bits import round_bits
+from .rounds import Frame, LoopNames
 from .scope import DTYPE, CudaPath, Scope, UnknownValueError, source_of
 from .writer import READER_PREFIX, RUNTIME_PREFIX, STATE, Writer
 
@@ -36,6 +39,7 @@ def rewrite_kernel(
     used if one of them decides more than values.
     """
     program = RecordingProgram(user_code_for(function.__code__.co_filename), late, debug=debug)
+    program.round_bits = round_bits(function)
     source = source_of(function)
     constants = {name + DTYPE: dtype for name, dtype in dtypes.items()}
     program.functions.append(Rewriter(program, source, constants).kernel())
@@ -47,15 +51,32 @@ def rewrite_kernel(
 class Rewriter(ExpressionRewriter):
     """Rewrites one function: its statements, and the function itself."""
 
+    is_device = False
+    _frame_of_body: Frame | None = None  # of the loop that is being rewritten, until its body is
+
     # Functions
 
     def kernel(self) -> ast.FunctionDef:
         """Write the kernel."""
-        return self._function(self.source.tree.name)
+        bits = self.program.round_bits
+        self.frame = rounds.kernel_frame(bits) if bits else None
+        definition = self._function(self.source.tree.name)
+        if bits:
+            definition.body[:0] = rounds.begin_kernel(self.source.tree)
+        return definition
 
     def device(self, name: str) -> ast.FunctionDef:
         """Write a device function."""
+        bits = self.program.round_bits
+        self.frame, self.is_device = rounds.device_frame(bits) if bits else None, True
         definition = self._function(name)
+        if bits:
+            where = self.source.tree
+            definition.args.args[1:1] = [ast.arg(rounds.CALL), ast.arg(rounds.SHIFT)]
+            definition.body = [
+                *rounds.begin_device(bits, where), *definition.body, *rounds.end_device(where)
+            ]  # fmt: skip
+            ast.fix_missing_locations(definition)
         if self.caller is not None:  # errors in a library are reported at the caller's line
             self.program.files[name] = self.caller.file
             set_line(definition, self.caller.line)
@@ -105,13 +126,52 @@ class Rewriter(ExpressionRewriter):
         """Rewrite statements, each with the statements that come before it."""
         outer, rewritten_statements = self.before, []
         for statement in statements:
-            self.before = []
+            self.before, has_loops = [], self.frame is not None and self._has_loops(statement)
             rewritten_statement = self.visit(statement)
             rewritten_statements += self.before + (
                 rewritten_statement if isinstance(rewritten_statement, list) else [rewritten_statement]
             )
+            if has_loops and self.frame is not None and self.program.round_bits is not None:
+                rewritten_statements += rounds.end_statement(
+                    self.frame, self.program.round_bits, statement
+                )
         self.before = outer
         return rewritten_statements or [ast.Pass()]
+
+    def _has_loops(self, statement: ast.stmt) -> bool:
+        """Check if a statement, after which others may run, contains loops or calls."""
+        if isinstance(statement, ast.Return):
+            return False
+        return any(
+            isinstance(node, ast.For | ast.While)
+            or (isinstance(node, ast.Call) and self._is_device(node.func))
+            for node in ast.walk(statement)
+        )
+
+    def _is_device(self, called: ast.expr) -> bool:
+        try:
+            return hasattr(self.scope.value(called), "py_func")
+        except UnknownValueError:
+            return False
+
+    def _loop(self, node: ast.For | ast.While, make: Callable[[], ast.For | ast.While]) -> list[ast.stmt]:
+        """Rewrite a loop with `make`; it counts its rounds if rows record them."""
+        outer, bits = self.frame, self.program.round_bits
+        if outer is None or bits is None:
+            return [make()]
+        names = LoopNames(*(self.program.temporary() for _ in LoopNames._fields))
+        self._frame_of_body = rounds.loop_frame(names, outer, bits)
+        loop = make()
+        loop.body[:0] = rounds.begin_round(names, outer, bits, node)
+        return [*rounds.begin_loop(names, node), loop]
+
+    def _body(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite the body of a loop."""
+        outer = self.frame
+        self.frame, self._frame_of_body = self._frame_of_body or outer, None
+        body = self.block(statements)
+        self.frame = outer
+        return body
 
     # Statements
 
@@ -243,6 +303,9 @@ class Rewriter(ExpressionRewriter):
         return value if simple else self.assign_temporary(value)
 
     def visit_For(self, node: ast.For) -> Any:
+        return self._loop(node, lambda: self._for(node))
+
+    def _for(self, node: ast.For) -> Any:
         enumerated = self._enumerated_array(node)
         body: list[ast.stmt] = []
         if enumerated is None and self._is_composed(node.iter):
@@ -258,7 +321,7 @@ class Rewriter(ExpressionRewriter):
         else:
             iterated, target = self.visit(node.iter), self.visit(node.target)
         before, self.before = self.before, []
-        body += self.block(node.body)
+        body += self._body(node.body)
         orelse = self.block(node.orelse) if node.orelse else []
         self.before = before
         return set_position(ast.For(target, iterated, _with_tick(self, node, body), orelse, None), node)
@@ -298,7 +361,7 @@ class Rewriter(ExpressionRewriter):
         values = self._composed_element(node.iter, index, node, body, sources)
         body += self.assign(node.target, values)
         before, self.before = self.before, []
-        body += self.block(node.body)
+        body += self._body(node.body)
         self.before = before
         target, iterated = (
             ast.Name(index, ast.Store()),
@@ -355,7 +418,15 @@ class Rewriter(ExpressionRewriter):
         )
 
     def visit_While(self, node: ast.While) -> Any:
-        test, body = self.visit(node.test), _with_tick(self, node, self.block(node.body))
+        return self._loop(node, lambda: self._while(node))
+
+    def _while(self, node: ast.While) -> Any:
+        if self.frame is not None and not node.orelse and not isinstance(node.test, ast.Constant):
+            # The test belongs to the round that it begins.
+            leave = ast.copy_location(ast.If(node.test, [ast.Pass()], [ast.Break()]), node)
+            node = ast.copy_location(ast.While(ast.Constant(True), [leave, *node.body], []), node)
+            ast.fix_missing_locations(node)
+        test, body = self.visit(node.test), _with_tick(self, node, self._body(node.body))
         return set_position(ast.While(test, body, self.block(node.orelse) if node.orelse else []), node)
 
     def visit_If(self, node: ast.If) -> Any:
@@ -365,6 +436,17 @@ class Rewriter(ExpressionRewriter):
         )
 
     def visit_Return(self, node: ast.Return) -> Any:
+        returned = self._return(node)
+        if self.frame is None or not self.is_device:
+            return returned
+        if returned.value is None:
+            return [*rounds.end_device(node), returned]
+        name = self.program.temporary()
+        value = set_position(ast.Assign([ast.Name(name, ast.Store())], returned.value), node)
+        returned.value = set_position(ast.Name(name, ast.Load()), node)
+        return [value, *rounds.end_device(node), returned]
+
+    def _return(self, node: ast.Return) -> Any:
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             return set_position(ast.Return(None), node)
         return set_position(ast.Return(node.value and self.visit(node.value)), node)

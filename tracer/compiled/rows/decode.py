@@ -24,6 +24,7 @@ from ..state import (
     DTYPES,
     INTAKE_COLUMNS,
     KEY_AT,
+    ROUND_AT,
     ROW_BYTES,
     SITE_BITS,
     SITES,
@@ -337,3 +338,8 @@ def fill_values(rows: NDArray[Any], codes: int, target: NDArray[Any]) -> None:
 
 def _view_values(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.ndarray(len(rows), dtype, rows, VALUE_AT, (ROW_BYTES,))
+
+
+def view_rounds(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the numbers of rounds that rows record; see rewrite/rounds.py."""
+    return np.ndarray(len(rows), np.uint64, rows, ROUND_AT, (ROW_BYTES,))

@@ -15,6 +15,7 @@ from ..scheduler.switching import call_driver, end_turn
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, VALUE_AT, DriverCall, Word
 from .cell_type import Cells, key_of
 from .gpu_numbers import convert_number
+from .loop_rounds import record_rounds, write_round
 
 
 def parts_of(index: Any) -> tuple[Any, ...]:
@@ -115,6 +116,7 @@ class Element:
         context = b.shl(load_word(b, state, Word.CONTEXT), I64(8 * (CONTEXT_AT - KEY_AT)))
         b.store(self.index, element_pointer(b, row, I64))
         b.store(b.or_(key, context), element_pointer(b, row, I64, I64(KEY_AT // 8)))
+        write_round(b, state, row, self.kind.itemsize)
 
     def _end_row(self, state: Any, row: Any, data: Any) -> None:
         """Write the value in its memory representation, and go on to the next row."""
@@ -234,4 +236,37 @@ def _element(context: BaseContext, builder: Builder, kinds: Any, cells: Any, ind
 
 # If a call does not type-check, Numba prints the typer's name. not_compilable.py recognises loads and stores by it.
 load_typer, store_typer = _load, _store
-load_element, store_element = intrinsic(_load), intrinsic(_store)
+
+
+def _load_in_rounds(
+    typing: TypingContext, state: types.Type, cells: types.Type, index: types.Type, site: types.Type
+) -> Intrinsic:
+    """Do the same in a function that several kernels share, some of which record rounds."""
+    return _in_rounds(_load(typing, state, cells, index, site))
+
+
+def _store_in_rounds(
+    typing: TypingContext,
+    state: types.Type,
+    value: types.Type,
+    cells: types.Type,
+    index: types.Type,
+    site: types.Type,
+) -> Intrinsic:
+    """Do the same in a function that several kernels share, some of which record rounds."""
+    return _in_rounds(_store(typing, state, value, cells, index, site))
+
+
+def _in_rounds(typed: Any) -> Any:
+    if typed is None:
+        return None
+    signature, generate = typed
+
+    def generate_in_rounds(context: BaseContext, builder: Builder, sig: Signature, args: Values) -> Value:
+        record_rounds(builder)
+        return generate(context, builder, sig, args)
+
+    return signature, generate_in_rounds
+
+
+load_element, store_element = intrinsic(_load_in_rounds), intrinsic(_store_in_rounds)

@@ -10,7 +10,7 @@ from numba.core.extending import intrinsic
 
 from ..codegen_types import BaseContext, Builder, Intrinsic, Signature, TypingContext, Value, Values
 from ..compile_cached import compile_with_callers
-from ..memory_words import I64, element_pointer, load_word, word_pointer
+from ..memory_words import I64, element_pointer, load_word, store_word, word_pointer
 from ..next_row import reload_next_row
 from ..state import StopReason, ThreadSlot, Word
 
@@ -56,10 +56,14 @@ def _resume_thread(typing: TypingContext, state: types.Type) -> Intrinsic:
 
     def generate(context: BaseContext, builder: Builder, signature: Signature, args: Values) -> Value:
         state = args[0]
-        pointer = element_pointer(
-            builder, load_word(builder, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK_POINTER)
+        slot = load_word(builder, state, Word.THREAD_SLOT)
+        pointer, own_round = (
+            element_pointer(builder, slot, I64, I64(word))
+            for word in (ThreadSlot.STACK_POINTER, ThreadSlot.ROUND)
         )
+        store_word(builder, builder.load(own_round), state, Word.ROUND)
         _switch(builder, state, builder.add(state, I64(8 * Word.SCHEDULER)), builder.load(pointer))
+        builder.store(load_word(builder, state, Word.ROUND), own_round)
         return context.get_dummy_value()
 
     return types.none(types.int64), generate
