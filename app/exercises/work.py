@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PAUSE = 300  # milliseconds after the last key before the text is stored and judged
 STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"
 OLD_PICTURE = "the pictures show an earlier text, since this one does not run"
+FIRST_STATE = "running your text … you can write as soon as its picture is shown"
 SLOW = 1200  # milliseconds of judging before the state text changes
 EDITED_SINCE = "The text was changed since, so the remedy stays. Undo your changes with Ctrl+Z."
 NO_STRIKING = "in an exercise, comment the line out with Ctrl+/"
@@ -87,11 +88,13 @@ class ExerciseWork(QObject):
     # Begin and end.
 
     def begin(self, exercise: Exercise, text: str) -> None:
-        """Start an exercise with this text; it is shown after the first verdict."""
+        """Start an exercise with this text; it is read-only until the picture of the first verdict is shown."""
         self.end()
         self.exercise, self.text = exercise, text
         self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
         self._text_pending, self._judges_stub = True, _syntax_problem(exercise, text) is not None
+        self.source.preview(str(student_file(exercise).absolute()), text)
+        self.source.set_state_text(FIRST_STATE)
         self.job.ask(exercise, exercise.stub if self._judges_stub else text)
 
     def end(self) -> None:
@@ -105,6 +108,7 @@ class ExerciseWork(QObject):
         self.source.editor.may_strike = self._may_strike
         self.source.set_state_text("")
         self.source.set_problems([])
+        self.source.end_preview()
         if self.source.is_edited():
             self.source.revert()  # otherwise it would count as an unsaved kernel
 
@@ -314,6 +318,9 @@ class ExerciseWork(QObject):
 
     def _show_state(self) -> None:
         """Show the state of the judge below the exercise's text."""
+        if self.exercise is not None and self._pictured is None:
+            self.source.set_state_text(FIRST_STATE)
+            return
         slow = self.job.is_busy() and not self._slow.isActive()
         if self.exercise is not None:
             state = SLOW_STATE if slow else OLD_PICTURE if self._has_old_picture() else STATE

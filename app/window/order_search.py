@@ -177,7 +177,7 @@ class OrderSearch(QObject):
             selections = (Selection(block, thread),) * 2
         mark = replace(
             here, panes=panes, selections=selections, moment=None, focus=1, link="moment", tab="findings",
-            spotlight=_spotlight(shown),
+            spotlight=(),
         )  # fmt: skip
         self._words_of_orders[shown.order] = words
         if self.navigation.show_bookmark(mark, lambda panes: _moment_of(panes, shown)):
@@ -199,13 +199,6 @@ class OrderSearch(QObject):
 
 def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:
     return replace(setup, schedule=schedule, rerun=bool(setup.file))
-
-
-def _spotlight(shown: ChangingOrder) -> tuple[str, ...]:
-    """Name the first differing element, and the element of the reversed accesses."""
-    names = [cell.name for cell in shown.cells[:1]]
-    names += [shown.reversal.element] if shown.reversal else []
-    return tuple(dict.fromkeys(names))
 
 
 def _moment_of(panes: Panes, shown: ChangingOrder) -> float:

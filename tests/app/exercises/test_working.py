@@ -458,8 +458,12 @@ def test_an_exercise_is_continued_in_cuda_cpp_and_both_texts_are_kept(window):
 
     def choose(language):
         QTest.mouseClick(panel.languages.buttons[language], Qt.MouseButton.LeftButton)
+        at_once = editor(window).text()
+        QTest.keyClicks(editor(window), "lost")
+        assert editor(window).text() == at_once and "as soon as" in window.side.source.state.text()
         wait_until(lambda: panel.verdict is not None and window.exercises.work.is_here())
         settle(window)
+        assert editor(window).text() == at_once and not editor(window).isReadOnly()
 
     choose("cuda-cpp")
     assert editor(window).text() == window.exercises.exercise.stub

@@ -17,13 +17,29 @@ def test_a_bad_order_is_shown_next_to_the_launch():
         launched, reordered = window.stage.sessions
         assert launched is not None and reordered is not None
         assert launched.launch.schedule.kind == reordered.launch.schedule.kind == "order"
-        assert window.store.state.spotlight == ("counter[0]",)
+        assert window.store.state.spotlight == ()  # nothing is dimmed as if it were loading
         assert window.store.state.tab == "findings"
         finals = [int(session.memory.values(0, session.end)[0]) for session in (launched, reordered)]
         assert finals[0] == 1 and finals[1] != 1
         findings = window.side.view("findings")
         assert f"is {finals[1]} instead of 1" in findings.order.text()
         assert "before thread" in findings.order.text()
+
+
+def test_an_order_is_dropped_when_another_kernel_is_opened():
+    with open_window(COUNTER) as window:
+        window.commands[FIND].trigger()
+        wait_until(lambda: len(window.stage.setups) == 2)
+        settle(window)
+        window.notice.clear()
+        window.toolbar.pick(1, "histogram-private")
+        settle(window)
+        assert not window.notice.is_shown(), window.notice.sentences()
+        assert window.focused_session().scenario.name == "histogram-private"
+        assert window.stage.setups[0].schedule.kind == "order"  # the other pane keeps its own
+        window.commands["Back"].trigger()
+        settle(window)
+        assert window.stage.setups[1].schedule.kind == "order"
 
 
 def test_back_returns_to_the_single_pane():
