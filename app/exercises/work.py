@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QObject, QTimer
 
-from ...tracer.model.finding import Finding
+from ...tracer.model.finding import Finding, source_location
 from ...tracer.model.syntax_tree import syntax_problem
 from ..control.delay import Delay
 from ..control.stage import Stage
@@ -18,7 +18,8 @@ from ..control.start_moment import after_order, as_before
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from ..model.bookmark import Bookmark, Setup
 from ..model.nothing import nothing
-from ..model.session import Session
+from ..model.session import Session, known_findings
+from ..views.inspect.race_card import shown_access
 from ..views.source.problems import Problem
 from ..views.source.view import SourceView
 from ..widgets.notice import UNDO, Notice
@@ -173,9 +174,18 @@ class ExerciseWork(QObject):
         return True
 
     def go_to(self, line: int) -> None:
-        """Move the cursor to a line of the text."""
-        if self._shows_text():
-            self.source.editor.go_to(line)
+        """Point at a line of the judged text, and show the access of a finding there."""
+        if not self._shows_text():
+            return
+        self.source.editor.go_to(line)
+        self.source.point_at(self.source.editor.file, line)
+        session = self.stage.focused()
+        finding = next((f for f in known_findings(session) if session and _line_of(f, session) == line), None)
+        access = shown_access(session, finding) if session and finding else None
+        if access is not None:
+            moment, selection = access
+            self.stage.select(self.stage.focus, selection)
+            self.stage.seek(self.stage.focus, float(moment))
 
     def _shows_text(self) -> bool:
         """Return True if the editor shows the student's text."""
@@ -361,6 +371,10 @@ class ExerciseWork(QObject):
         problems += [Problem(verdict.line, verdict.error)] if verdict.line else []
         problems += [Problem(case.line, case.error) for case in verdict.cases if case.line]
         self.source.editor.set_problems([p for p in problems if p.severity != "note"])
+
+
+def _line_of(finding: Finding, session: Session) -> int:
+    return source_location(finding, session.trace)[1]
 
 
 def _syntax_problem(exercise: Exercise, text: str) -> tuple[int, str] | None:

@@ -14,12 +14,12 @@ from ..gpu_timelines.model.place import GPU, is_gpu
 from ..model.bookmark import Bookmark, History, Setup, with_look
 from ..model.session import Selection
 from ..state.actions import Show, ShowChart, TraceValue
+from ..state.view_models import PANE_NAMES
 from ..views.common.wording import coordinates_text
 from ..widgets.notice import Notice
 from .colouring import Colouring
 from .launch_questions import LaunchQuestions
 from .parameter_scrub import ParameterScrub, ScrubRequests
-from .toolbar.toolbar import PANE_NAMES
 
 
 class WindowUpdates(NamedTuple):

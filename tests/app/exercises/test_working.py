@@ -432,9 +432,15 @@ def test_the_remedy_of_a_finding_is_applied_to_the_students_text_and_undone(wind
     findings = window.side.view("findings")
     wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
     settle(window)
-    findings.list.setCurrentRow(
-        next(r for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
-    )
+    number, finding = next((r, f) for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
+    row = next(i for i, row in enumerate(panel.rows.rows) if row.line and finding.kind in row.text)
+    window.stage.seek(0, 0)
+    QTest.mouseClick(panel.rows.column.itemAt(row).widget(), Qt.MouseButton.LeftButton)
+    settle(window)
+    assert window.side.tab == "source" and editor(window).pointed == panel.rows.rows[row].line
+    assert window.stage.moments()[0] == finding.moment
+    act(window, ShowTab("findings"))
+    findings.list.setCurrentRow(number)
     QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
     wait_until(lambda: panel.head.words.text() == PASSED)
     settle(window)
