@@ -28,6 +28,7 @@ from ..control.stage import Stage
 from ..model.bookmark import Setup
 from ..model.nothing import nothing
 from ..model.session import Session, are_versions
+from ..model.setup_edits import without_order_of_version
 from ..model.setup_launch import launch_of_setup
 from ..views.common.wording import join_with_and
 from ..views.source.lines import normalised
@@ -228,7 +229,9 @@ class LiveEditing(QObject):
         if self._program(setup):
             return setup
         source = "" if text == self.original(setup) else text
-        return msgspec.structs.replace(setup, source=source, without=tuple(sorted(struck)))
+        return msgspec.structs.replace(
+            without_order_of_version(setup), source=source, without=tuple(sorted(struck))
+        )
 
     def _is_pair(self) -> bool:
         """Return True if the panes show two versions of one kernel and the right one has the focus."""

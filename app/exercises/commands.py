@@ -15,6 +15,7 @@ from .model.library import SHIPPED
 
 FOLDER = "Open folder of exercises…"
 ALWAYS = ("Open exercise…", FOLDER, "Next exercise")  # available without an open exercise
+NO_EXERCISE = "Open an exercise first"
 
 
 def exercise_commands(exercises: ExerciseController, choose: Callable[[], object]) -> list[Command]:
@@ -33,12 +34,13 @@ def exercise_commands(exercises: ExerciseController, choose: Callable[[], object
 
 
 def allow_exercise(entries: Mapping[str, QAction], exercises: ExerciseController) -> None:
-    """Enable the commands of an exercise while one is open."""
+    """Enable the commands of an exercise while one is open; their status tip is the reason why they are not."""
     names = [command.text for command in exercise_commands(exercises, lambda: None) if command.text]
 
     def update() -> None:
         for name in names:
             entries[name].setEnabled(name in ALWAYS or exercises.is_open())
+            entries[name].setStatusTip(NO_EXERCISE)
 
     exercises.changed.connect(update)
     update()

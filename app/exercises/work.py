@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QObject, QTimer
 
-from ...tracer.model.finding import Finding
+from ...tracer.model.finding import Finding, source_location
 from ...tracer.model.syntax_tree import syntax_problem
 from ..control.delay import Delay
 from ..control.stage import Stage
@@ -18,7 +18,8 @@ from ..control.start_moment import after_order, as_before
 from ..editing.live_editing import APPLIED, CHANGED_TEXT
 from ..model.bookmark import Bookmark, Setup
 from ..model.nothing import nothing
-from ..model.session import Session
+from ..model.session import Session, known_findings
+from ..views.inspect.race_card import shown_access
 from ..views.source.problems import Problem
 from ..views.source.view import SourceView
 from ..widgets.notice import UNDO, Notice
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PAUSE = 300  # milliseconds after the last key before the text is stored and judged
 STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"
 OLD_PICTURE = "the pictures show an earlier text, since this one does not run"
+FIRST_STATE = "running your text … you can write as soon as its picture is shown"
 SLOW = 1200  # milliseconds of judging before the state text changes
 EDITED_SINCE = "The text was changed since, so the remedy stays. Undo your changes with Ctrl+Z."
 NO_STRIKING = "in an exercise, comment the line out with Ctrl+/"
@@ -87,11 +89,13 @@ class ExerciseWork(QObject):
     # Begin and end.
 
     def begin(self, exercise: Exercise, text: str) -> None:
-        """Start an exercise with this text; it is shown after the first verdict."""
+        """Start an exercise with this text; it is read-only until the picture of the first verdict is shown."""
         self.end()
         self.exercise, self.text = exercise, text
         self._may_strike, self.source.editor.may_strike = self.source.editor.may_strike, self._why_it_stays
         self._text_pending, self._judges_stub = True, _syntax_problem(exercise, text) is not None
+        self.source.preview(str(student_file(exercise).absolute()), text)
+        self.source.set_state_text(FIRST_STATE)
         self.job.ask(exercise, exercise.stub if self._judges_stub else text)
 
     def end(self) -> None:
@@ -105,6 +109,7 @@ class ExerciseWork(QObject):
         self.source.editor.may_strike = self._may_strike
         self.source.set_state_text("")
         self.source.set_problems([])
+        self.source.end_preview()
         if self.source.is_edited():
             self.source.revert()  # otherwise it would count as an unsaved kernel
 
@@ -169,9 +174,18 @@ class ExerciseWork(QObject):
         return True
 
     def go_to(self, line: int) -> None:
-        """Move the cursor to a line of the text."""
-        if self._shows_text():
-            self.source.editor.go_to(line)
+        """Point at a line of the judged text, and show the access of a finding there."""
+        if not self._shows_text():
+            return
+        self.source.editor.go_to(line)
+        self.source.point_at(self.source.editor.file, line)
+        session = self.stage.focused()
+        finding = next((f for f in known_findings(session) if session and _line_of(f, session) == line), None)
+        access = shown_access(session, finding) if session and finding else None
+        if access is not None:
+            moment, selection = access
+            self.stage.select(self.stage.focus, selection)
+            self.stage.seek(self.stage.focus, float(moment))
 
     def _shows_text(self) -> bool:
         """Return True if the editor shows the student's text."""
@@ -314,6 +328,9 @@ class ExerciseWork(QObject):
 
     def _show_state(self) -> None:
         """Show the state of the judge below the exercise's text."""
+        if self.exercise is not None and self._pictured is None:
+            self.source.set_state_text(FIRST_STATE)
+            return
         slow = self.job.is_busy() and not self._slow.isActive()
         if self.exercise is not None:
             state = SLOW_STATE if slow else OLD_PICTURE if self._has_old_picture() else STATE
@@ -354,6 +371,10 @@ class ExerciseWork(QObject):
         problems += [Problem(verdict.line, verdict.error)] if verdict.line else []
         problems += [Problem(case.line, case.error) for case in verdict.cases if case.line]
         self.source.editor.set_problems([p for p in problems if p.severity != "note"])
+
+
+def _line_of(finding: Finding, session: Session) -> int:
+    return source_location(finding, session.trace)[1]
 
 
 def _syntax_problem(exercise: Exercise, text: str) -> tuple[int, str] | None:

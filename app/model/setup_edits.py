@@ -11,6 +11,8 @@ import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
 from ...tracer.model.integers import parse_integer
+from ...tracer.model.launch import Schedule
+from ...tracer.model.order import parse_order
 from ...tracer.model.plan import parse_schedule
 from .bookmark import Setup, Value
 from .setup_launch import launch_of_setup
@@ -95,15 +97,27 @@ def with_scenario(
 ) -> Setup:
     """Replace a setup's scenario; parameters of the same name keep values that the new scenario accepts.
 
-    sizes: values by name that take precedence over those of the setup.
+    sizes: values by name that take precedence over those of the setup. An explicit order of threads is dropped.
     """
     former = {**setup.values, **sizes}
     values = {p.name: former[p.name] for p in scenario.parameters if p.name in former}
     kept = {k: v for k, v in values.items() if not problem_of(partial(settle, scenario, {k: v}))}
     return msgspec.structs.replace(
-        setup, scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False,
+        without_order(setup), scenario=scenario.name, values=kept, blocks=None, cut=False, file="", rerun=False,
         source="", without=(),
     )  # fmt: skip
+
+
+def without_order(setup: Setup) -> Setup:
+    """Drop an explicit order of threads, which belongs to the launch that it was made for."""
+    explicit = setup.schedule.kind == "order"
+    return msgspec.structs.replace(setup, schedule=Schedule()) if explicit else setup
+
+
+def without_order_of_version(setup: Setup) -> Setup:
+    """Drop an order that names its version of the kernel, before another version runs."""
+    order = setup.schedule.order_text
+    return without_order(setup) if order and parse_order(order).version else setup
 
 
 def _with_options(setup: Setup, options: Texts) -> Setup:

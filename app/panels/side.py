@@ -28,6 +28,7 @@ ON_DEMAND = ("why", "order")  # tabs that are hidden until they are needed
 SIGNS = 0.85  # the size of the severity signs, relative to the text of the tab
 # (text size, gap on each side) of the tabs, from wide to narrow; the smallest are for a large text scale.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
+SMALLEST_TAB = 9  # pixels on the screen of a readable name; more tabs are scrolled
 
 
 def _thread(theme: Theme) -> View:
@@ -93,6 +94,9 @@ class ShowsValues(Protocol):
     def show_values(self) -> None:
         """Show the final values that were counted for the session."""
 
+    def show_search(self, words: str) -> None:
+        """Show what a search of orders does, "" without one."""
+
 
 @runtime_checkable
 class ShowsExplanation(Protocol):
@@ -144,7 +148,6 @@ class Inspector(QFrame):
         self.bar.setAccessibleName("Inspector tabs")
         self.bar.setDrawBase(False)
         self.bar.setExpanding(False)
-        self.bar.setUsesScrollButtons(False)  # they would hide a tab
         self.bar.setElideMode(Qt.TextElideMode.ElideNone)  # otherwise Qt cuts names that fit
         self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for name in TABS:
@@ -153,6 +156,7 @@ class Inspector(QFrame):
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
         self.output = ""  # of the shown program
+        self.search = ""  # what a search of orders does
         self.program_errors = ""  # a sentence about its launches
         self.shown = SideView()
         self.bar.setTabVisible(TABS.index("output"), False)
@@ -163,7 +167,12 @@ class Inspector(QFrame):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
         self.column.setSpacing(2)
+        self.pane_name = PlainLabel()  # which of two panes the tabs describe
+        self.pane_name.setObjectName("muted")
+        self.pane_name.setToolTip(plain_tip("F6 switches to the other pane"))
+        self.pane_name.hide()
         self.column.addWidget(self.bar)
+        self.column.addWidget(self.pane_name)
         self.column.addWidget(self.stack, 1)
 
     def view(self, name: str) -> View:
@@ -183,12 +192,16 @@ class Inspector(QFrame):
         view.set_spotlight(self.highlight)
         if isinstance(view, ShowsExplanation):
             view.show_explanation(self.shown.traced, self.shown.explanation)
+        if isinstance(view, ShowsValues):
+            view.show_search(self.search)
 
     def render_view(self, view: SideView) -> None:
         """Show everything but the session and the moment."""
         self.source.heat = view.colour_by if view.colour_by in HEATS else REQUESTS
         self.source.compared = view.compared
         self.source.show_compiled(view.shows_fates)
+        self.pane_name.setText(f"{view.pane_name} pane" if view.pane_name else "")
+        self.pane_name.setVisible(bool(view.pane_name))
         self._set_spotlight(view.highlight)
         self.sources.set_spotlight(view.other_highlight)
         if self.sources.counterpart is not None:
@@ -270,6 +283,13 @@ class Inspector(QFrame):
         if isinstance(shown, ShowsValues) and session is self.session:
             shown.show_values()
 
+    def show_search(self, words: str) -> None:
+        """Show what a search of orders does, "" without one."""
+        self.search = words
+        shown = self._views.get("order")
+        if isinstance(shown, ShowsValues):
+            shown.show_search(words)
+
     def _show_line(self, file: str, line: int) -> None:
         """Mark the line of a finding in the source."""
         if self.source.session is not self.session:
@@ -280,6 +300,8 @@ class Inspector(QFrame):
         """Apply colours and text size."""
         self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
         self.theme = theme
+        self.pane_name.setFont(theme.font(12))
+        self.pane_name.setContentsMargins(theme.px(11), theme.px(3), 0, theme.px(1))
         self._name_tabs(theme)
         self._fit_tabs(theme)
         self.sources.set_theme(theme)
@@ -331,11 +353,14 @@ class Inspector(QFrame):
         margins = self.column.contentsMargins()
         room = self.contentsRect().width() - margins.left() - margins.right()
         for size, gap in TAB_SIZES:
+            if theme.px(size) < SMALLEST_TAB:
+                break
             look = f"padding: {theme.px(6)}px {theme.px(gap)}px; font-size: {theme.px(size)}px"
             self._show_signs(size)
             self.bar.setStyleSheet(f"QTabBar::tab {{ {look}; }}")
-            if self.bar.sizeHint().width() <= room:
-                return
+            if _width_of_tabs(self.bar) <= room:
+                break
+        self.bar.setUsesScrollButtons(_width_of_tabs(self.bar) > room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the tabs."""
@@ -347,3 +372,8 @@ class Inspector(QFrame):
         if view.session is not self.session:
             view.load(self.session)
         view.render_moment(self.moment, self.selection)
+
+
+def _width_of_tabs(bar: QTabBar) -> int:
+    """Return the width of all visible tabs side by side, in pixels."""
+    return sum(bar.tabRect(i).width() for i in range(bar.count()) if bar.isTabVisible(i))

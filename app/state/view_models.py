@@ -16,6 +16,7 @@ from ..model.spotlight import Highlight, resolve_highlights
 from .window_state import WindowState
 
 Sessions = Sequence[Session | None]
+PANE_NAMES = ("Left", "Right")
 VERSIONS = ("before the edit", "after the edit")  # of a kernel of the user's program
 
 
@@ -64,6 +65,7 @@ class SideView(Struct, frozen=True):
     explanation: Explanation | None = None  # None while it is being computed
     has_order: bool = False  # whether the pane in focus runs in an explicit order
     counts_findings: bool = True  # on their tab
+    pane_name: str = ""  # of the pane in focus, "" for a single pane
 
 
 class TransportView(Struct, frozen=True):
@@ -179,9 +181,10 @@ def side_view(
     other = highlights[1 - state.focus] if len(highlights) == 2 else None
     has_order = state.focus < len(state.panes) and state.panes[state.focus].schedule.kind == "order"
     counts_findings = not state.is_asking and (state.tab == "findings" or not state.is_lecture)
+    pane_name = PANE_NAMES[state.focus] if len(state.panes) > 1 else ""
     return SideView(
         state.tab, state.colour_by, state.shows_fates, tuple(sessions), highlight, other, state.traced,
-        explanation, has_order, counts_findings,
+        explanation, has_order, counts_findings, pane_name,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from ..panels.side import Inspector, SideRequests
 from ..panels.transport import Transport, TransportRequests
 from ..state.actions import ChoosePicture, ShowTab, ToggleSide, TraceValue
 from ..state.view_models import (
+    PANE_NAMES,
     BarView,
     PaneView,
     PaneViews,
@@ -48,7 +49,7 @@ from ..widgets.theme import Theme
 from .arrangement import ArrangedParts, Arrangement
 from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices
 from .results import Results
-from .toolbar.toolbar import PANE_NAMES, Toolbar, ToolbarRequests
+from .toolbar.toolbar import Toolbar, ToolbarRequests
 
 if TYPE_CHECKING:
     from ..programs.page import ProgramPage
@@ -67,6 +68,7 @@ class WindowRequests(NamedTuple):
     colour: Callable[[str], object]  # the cells
     fix: Callable[[Finding], object]  # the cause of a finding
     choose_order: Callable[[Order], object]  # of the threads of the pane in focus
+    find_order: Callable[[], object]  # that changes the result of the pane in focus
     count_values: Callable[[str], object]  # of an element, over the orders
     toolbar: ToolbarRequests
 
@@ -110,6 +112,7 @@ class CentralWidget(QWidget):
                 fix=self._ask.fix,
                 trace_value=self.trace_value,
                 choose_order=self._ask.choose_order,
+                find_order=self._ask.find_order,
                 count_values=self._ask.count_values,
                 leave=self.focus_pictures,
             ),

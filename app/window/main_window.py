@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QMainWindow, QWidget
 from shiboken6 import isValid
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
@@ -163,6 +163,7 @@ class MainWindow(QMainWindow):
             colour=lambda colour: self.navigation.colouring.choose(colour),
             fix=self._apply_fix,
             choose_order=lambda order: self.orders.choose(order),
+            find_order=lambda: self.orders.find(),
             count_values=lambda element: self.orders.count_values(element),
             toolbar=ToolbarRequests(
                 change_setups=self.change_setups,
@@ -411,6 +412,7 @@ class MainWindow(QMainWindow):
             self.store.dispatch(Spotlight(()))
         elif self.store.state.traced is not None:
             self.central.trace_value(None)
+            self.central.focus_pictures()
         elif self.central.charts.text:
             self.central.charts.leave()
         elif self.isFullScreen():
@@ -422,7 +424,7 @@ class MainWindow(QMainWindow):
         if self.toolbar.has_focus_in_field():
             self.toolbar.restore()
             self._show_field_problem("")
-        elif not isinstance(widget, Combo) or not self.isAncestorOf(widget):
+        elif not isinstance(widget, Combo | QLineEdit) or not self.isAncestorOf(widget):
             return False
         self.central.focus_pictures()
         return True

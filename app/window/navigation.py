@@ -13,13 +13,13 @@ from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..gpu_timelines.model.place import GPU, is_gpu
 from ..model.bookmark import Bookmark, History, Setup, with_look
 from ..model.session import Selection
-from ..state.actions import Show, ShowChart
+from ..state.actions import Show, ShowChart, TraceValue
+from ..state.view_models import PANE_NAMES
 from ..views.common.wording import coordinates_text
 from ..widgets.notice import Notice
 from .colouring import Colouring
 from .launch_questions import LaunchQuestions
 from .parameter_scrub import ParameterScrub, ScrubRequests
-from .toolbar.toolbar import PANE_NAMES
 
 
 class WindowUpdates(NamedTuple):
@@ -57,6 +57,8 @@ class Navigation(QObject):
         here = self.bookmark()
         if setups != here.panes and self._run(setups, here.selections, as_before(self.stage)) and here.panes:
             self.history.leave(here)
+            if here.traced is not None and _programs(setups) != _programs(here.panes):
+                self.store.dispatch(TraceValue(None))  # the value is one of another program
 
     def _run(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
         """Replace the setups; return False, with nothing changed, if they are refused."""
@@ -126,3 +128,7 @@ class Navigation(QObject):
             block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
             moment = int(self.stage.moments()[pane])
             self.notice.inform(f"Block {block}, moment {moment:,} · Alt+Left to go back")
+
+
+def _programs(setups: tuple[Setup, ...]) -> list[tuple[str, str]]:
+    return [(setup.scenario, setup.file) for setup in setups]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
 
 from ...tracer.model.launch import Schedule
 from ...tracer.model.order import Order
@@ -28,6 +29,7 @@ from .navigation import Navigation
 CHOOSE = "Choose who goes next"
 FIND = "Find an order that changes the result"
 STOP = "Stop the search for an order"
+NO_SEARCH = "No search is running"
 
 
 class OrderSearch(QObject):
@@ -59,8 +61,9 @@ class OrderSearch(QObject):
             self,
             progressed=self._report,
             searched=self._take,
-            failed=lambda sentence: notice.error(sentence, cause="order"),
+            failed=self._fail,
         )
+        self._stop_action: QAction | None = None
         stage.loaded.connect(self._note_loaded)
 
     def commands(self) -> list[Command]:
@@ -71,6 +74,22 @@ class OrderSearch(QObject):
             Command(STOP, "", self.stop),
         ]
 
+    def allow(self, entries: Mapping[str, QAction]) -> None:
+        """Enable the command that stops a search while one runs."""
+        self._stop_action = entries[STOP]
+        self._stop_action.setStatusTip(NO_SEARCH)
+        self._stop_action.setEnabled(False)
+
+    def _show_state(self, words: str) -> None:
+        """Show what the search does, "" without one."""
+        self._side.show_search(words)
+        if self._stop_action is not None:
+            self._stop_action.setEnabled(bool(words))
+
+    def _fail(self, sentence: str) -> None:
+        self._show_state("")
+        self.notice.error(sentence, cause="order")
+
     def show_choices(self) -> None:
         """Show the tab in which the user chooses who goes next."""
         self.stage.store.dispatch(ShowTab("order", appears=True))
@@ -80,6 +99,7 @@ class OrderSearch(QObject):
         session = self._runnable()
         if session is not None:
             self.notice.inform("Searching for an order that changes the result; Escape stops.")
+            self._show_state("Searching …")
             self.job.search(session)
 
     def count_values(self, element: str) -> None:
@@ -87,6 +107,7 @@ class OrderSearch(QObject):
         session = self._runnable()
         if session is not None:
             self.notice.inform(f"Counting the final values of {element}; Escape stops.")
+            self._show_state("Counting …")
             self.job.search(session, element)
 
     def choose(self, order: Order) -> None:
@@ -127,6 +148,7 @@ class OrderSearch(QObject):
 
     def stop(self) -> bool:
         """Stop the search; return True if there was one."""
+        self._show_state("")
         return self.job.stop()
 
     def close(self) -> None:
@@ -140,9 +162,12 @@ class OrderSearch(QObject):
     def _report(self, tried: int, at_most: float) -> None:
         most = f" of {estimate_text(at_most)}" if at_most > 1 else ""
         self.notice.inform(f"{tried:,} tried{most}; Escape stops.")
+        if self._stop_action is not None and self._stop_action.isEnabled():
+            self._side.show_search(f"{tried:,} tried{most} …")
 
     def _take(self, session: Session, result: SearchResult) -> None:
         """Show the result: the final values, or the two orders next to each other; and the words in the findings."""
+        self._show_state("")
         if result.element:
             session.keep_final_values(result)
             self.notice.clear("information")  # the bars show what was counted, and nothing may cover them
@@ -177,7 +202,7 @@ class OrderSearch(QObject):
             selections = (Selection(block, thread),) * 2
         mark = replace(
             here, panes=panes, selections=selections, moment=None, focus=1, link="moment", tab="findings",
-            spotlight=_spotlight(shown),
+            spotlight=(),
         )  # fmt: skip
         self._words_of_orders[shown.order] = words
         if self.navigation.show_bookmark(mark, lambda panes: _moment_of(panes, shown)):
@@ -199,13 +224,6 @@ class OrderSearch(QObject):
 
 def _with_schedule(setup: Setup, schedule: Schedule) -> Setup:
     return replace(setup, schedule=schedule, rerun=bool(setup.file))
-
-
-def _spotlight(shown: ChangingOrder) -> tuple[str, ...]:
-    """Name the first differing element, and the element of the reversed accesses."""
-    names = [cell.name for cell in shown.cells[:1]]
-    names += [shown.reversal.element] if shown.reversal else []
-    return tuple(dict.fromkeys(names))
 
 
 def _moment_of(panes: Panes, shown: ChangingOrder) -> float:

@@ -39,6 +39,16 @@ INDEX = Qt.ItemDataRole.UserRole
 # The penalties of a match, from a good one to a poor one.
 AT_START, INSIDE, IN_KEYS, SCATTERED, IN_DETAIL = 0, 2, 3, 5, 8
 
+# Names of scenarios in textbooks, by the start of a scenario's own name.
+OTHER_NAMES = {
+    "vector-": "vector add addition saxpy axpy map element-wise",
+    "sum-": "reduction reduce",
+    "matmul-": "matrix multiplication product gemm",
+    "copy-": "coalescing coalesced memcpy",
+    "jacobi-": "stencil heat",
+    "count-": "atomicAdd",
+}
+
 PURPOSE = "Find a command, scenario, lecture, exercise or shortcut"
 
 
@@ -52,6 +62,7 @@ class Entry(Struct, frozen=True):
     detail: str = ""  # a line of explanation
     name: str = ""  # the name on the command line, also found
     is_enabled: bool = True
+    other_names: str = ""  # also found
 
 
 def command_entries(commands: Commands, actions: Mapping[str, QAction]) -> Iterator[Entry]:
@@ -61,7 +72,7 @@ def command_entries(commands: Commands, actions: Mapping[str, QAction]) -> Itera
             action = actions.get(command.text)
             if action is not None and command.text != PALETTE:
                 keys = command.keys.replace(", ", " or ")
-                detail = "" if action.isEnabled() else "Not available now"
+                detail = "" if action.isEnabled() else action.statusTip()
                 yield Entry(action.text(), menu, action.trigger, keys, detail, is_enabled=action.isEnabled())
 
 
@@ -74,6 +85,7 @@ def scenario_entries(scenarios: Iterable[Scenario], pick: Callable[[str], object
             partial(pick, scenario.name),
             detail=scenario.lesson,
             name=scenario.name,
+            other_names=next((n for start, n in OTHER_NAMES.items() if scenario.name.startswith(start)), ""),
         )
 
 
@@ -110,7 +122,7 @@ def ranked(entries: Sequence[Entry], text: str) -> list[Entry]:
     """Return the entries that match every word of a text, the best first; all entries without a text.
 
     A word matches at the start of a word of the title, inside it, as scattered letters from the start of a word on,
-    in the keys or name, or in the explanation.
+    in the keys or names, or in the explanation.
     """
     words = text.lower().split()
     scored = []
@@ -132,7 +144,7 @@ def _score(entry: Entry, word: str) -> float | None:
         if last - first + 1 == len(word):
             return (AT_START if first == 0 or not title[first - 1].isalnum() else INSIDE) + length
         return SCATTERED + (last - first) / 100 + length
-    if word in entry.keys.lower() or word in entry.name.lower():
+    if any(word in text.lower() for text in (entry.keys, entry.name, entry.other_names)):
         return IN_KEYS
     return IN_DETAIL if word in f"{entry.detail} {entry.kind}".lower() else None
 

@@ -76,6 +76,7 @@ class WindowMenu:
         offer_lectures(menu.parts["Lectures"], parts.lectures, parts.authoring.left_lectures)
         allow(self.entries, parts.lectures)
         parts.authoring.allow(self.entries)
+        parts.orders.allow(self.entries)
         offer_exercises(menu.parts["Exercises"], parts.exercises)
         allow_exercise(self.entries, parts.exercises)
         offer_text_size(menu.parts["View"], parts.look)

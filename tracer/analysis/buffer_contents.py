@@ -286,6 +286,7 @@ class BufferContents:
     def value_range(self, buffer: int) -> tuple[float, float]:
         """Return the smallest and the largest finite value that a buffer ever holds; (0, 0) if there is none.
 
+        Content of unwritten memory does not count, nor do copies of it.
         Complex values count by magnitude.
         """
         if buffer not in self._ranges:
@@ -333,7 +334,8 @@ class BufferContents:
         requests = self._requests
         writing = np.flatnonzero((requests.buffer == buffer) & (requests.op != Op.LOAD))
         if trace.value is not None and dtype.kind != "V" and len(writing):
-            contents.append(_cast(trace.value[self._rows_of(writing)], dtype))
+            stored = _cast(trace.value[self._rows_of(writing)], dtype)
+            contents.append(_written(stored) if dtype.itemsize >= 4 else stored)  # 0xA5 is a common small number
         if not contents or dtype.kind == "V":
             return 0.0, 0.0
         ends = [
@@ -451,8 +453,11 @@ def contents_of(
 
 
 def _written(content: NDArray[Any]) -> NDArray[Any]:
-    """Remove the poison of integers from content; the poison of other types is no finite value."""
-    return content[content != poison(content.dtype)] if content.dtype.kind in "iu" else content
+    """Remove the bytes of unwritten memory from content; the poison of other types is no finite value."""
+    if content.dtype.kind not in "iuf":
+        return content
+    bits = content.view(f"u{content.dtype.itemsize}")
+    return content[bits != poison(bits.dtype)]
 
 
 def _ends(numbers: NDArray[Any]) -> list[float]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from ..model.cpp_text import function_lines, holds_cpp, loop_lines, return_lines
 from ..model.embedded_cpp import MARK
 from ..model.launch import decode, is_cuda_cpp, is_cuda_cpp_launch
 from ..model.syntax_tree import syntax_tree
@@ -78,7 +79,10 @@ def _calls_by_function(source: str) -> dict[str, list[tuple[str, ast.Call]]]:
 
 def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:
     """List the first and last line of each loop around a line."""
-    suites = _suites(trace.sources.get(file, ""))
+    source = trace.sources.get(file, "")
+    if holds_cpp(source):
+        return [(first, last) for first, last in loop_lines(source) if first <= line <= last]
+    suites = _suites(source)
     return [
         (suite.first, suite.last)
         for suite in suites
@@ -161,6 +165,8 @@ def returns_before(trace: Trace, site: Site) -> tuple[int, ...] | None:
     traced back. None if the kernel's source is not known.
     """
     source = trace.sources.get(kernel_file(trace), "")
+    if holds_cpp(source):
+        return _cpp_returns_before(trace, site, source)
     functions = [function for function in _functions(source) if function.name == trace.kernel]
     loops = loops_around(trace, site.file, site.line)
     lines = set()
@@ -171,6 +177,17 @@ def returns_before(trace: Trace, site: Site) -> tuple[int, ...] | None:
             if not is_own or line < site.line or any(a <= line <= b for a, b in loops):
                 lines.add(line)
     return tuple(sorted(lines)) if functions else None
+
+
+def _cpp_returns_before(trace: Trace, site: Site, source: str) -> tuple[int, ...] | None:
+    lines = return_lines(source, trace.kernel)
+    first, last = function_lines(source, trace.kernel)
+    if lines is None or not (site.file == kernel_file(trace) and first <= site.line <= last):
+        return lines
+    loops = loops_around(trace, site.file, site.line)
+    return tuple(
+        line for line in lines if line <= site.line or any(begin <= line <= end for begin, end in loops)
+    )
 
 
 def kernel_file(trace: Trace) -> str:

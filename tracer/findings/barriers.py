@@ -21,6 +21,7 @@ from ..model.trace import GRID_SCOPE, Op, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
 
 STAY = "keep every thread until the last barrier, and put its loads and stores under the condition instead"
+FILL = "keep every thread until the last barrier, and let those without data write 0 before it"
 
 
 def barrier_findings(trace: Trace, requests: Requests, missed: MissedBarriers) -> list[Finding]:
@@ -110,7 +111,7 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
     matters = ran_on or _stored_to_shared(trace, missed, chosen)
     remedy = _move_remedy(trace, site) if ran_on else STAY
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
-    others = f"others of {'its block' if blocks == 1 else 'their blocks'} wait at"
+    others = f"others of {'its block' if len(chosen) == 1 else 'their block' if blocks == 1 else 'their blocks'} wait at"
     deed = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
@@ -150,8 +151,8 @@ def merge_return_warnings(findings: Sequence[Finding], trace: Trace, missed: Mis
     places = tuple(sorted({RelatedPlace("", trace.sites[site].line) for site in sites[1:]}))
     return [
         replace(
-            finding, remedy=STAY, cause=STAY, also=(*finding.also, *places),
-            statement=finding.statement.replace(f"; {finding.remedy}.", f": {cause_text}; {STAY}."),
+            finding, remedy=FILL, cause=FILL, also=(*finding.also, *places),
+            statement=finding.statement.replace(f"; {finding.remedy}.", f": {cause_text}; {FILL}."),
         ) if finding in blamed else finding
         for finding in findings if finding not in warnings
     ]  # fmt: skip
@@ -178,7 +179,7 @@ def _move_remedy(trace: Trace, site: int) -> str:
     if branch is None and around:
         return f"let every thread of the block come to it in each round of the loop on line {around[-1].line}"
     if branch is None:
-        return f"call {call} where every thread of the block comes to it, outside all branches"
+        return f"move {call} to where every thread of the block comes to it, outside all branches"
     split = ", which it splits in two" if branch.last > line else ""
     return f"move {call} out of the branch of line {branch.line}{split}, so that every thread of the block comes to it"
 

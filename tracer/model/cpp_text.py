@@ -187,6 +187,36 @@ def barrier_lines(source: str, name: str) -> tuple[int, ...]:
     return tuple(sorted(lines))
 
 
+_LOOP = re.compile(r"\b(?:(for|while)\s*\(|do\b)")
+_HIDDEN_RETURN = re.compile(r"#[ \t]*define(?:\\\n|[^\n])*\breturn\b|\bexit;")  # in a macro, or in PTX
+
+
+@lru_cache(maxsize=16)
+def loop_lines(source: str) -> tuple[tuple[int, int], ...]:
+    """List the first and last line of each loop of a text."""
+    text, loops = plain(source), []
+    for match in _LOOP.finditer(text):
+        end: int | None = match.end() - 1
+        if match[1]:
+            end = _closing(text, match.end() - 1)
+        body = re.compile(r"\s*\{").match(text, end + 1) if end is not None else None
+        end = _closing(text, body.end() - 1) if body else text.find(";", match.end() if end is None else end)
+        last = len(text) if end is None or end < 0 else end
+        loops.append((text.count("\n", 0, match.start()) + 1, text.count("\n", 0, last) + 1))
+    return tuple(loops)
+
+
+@lru_cache(maxsize=16)
+def return_lines(source: str, name: str) -> tuple[int, ...] | None:
+    """List the lines on which a function may return before its end; None if they are not known."""
+    function = next((function for function in functions(source) if function.name == name), None)
+    if function is None or _HIDDEN_RETURN.search(source):
+        return None
+    text = plain(source)
+    returns = re.compile(r"\breturn\b").finditer(text, function.body, function.end)
+    return tuple(sorted({text.count("\n", 0, match.start()) + 1 for match in returns}))
+
+
 def statements_on(source: str, line: int) -> list[Statement]:
     """List the statements that begin, continue or end on a line."""
     if not holds_cpp(source):

@@ -53,6 +53,7 @@ class Exercise(Struct, frozen=True):
     )
     cuda_cpp: str = ""  # the stub in CUDA C++, "" without one
     language: Language = "numba"  # that the student writes
+    other_words: tuple[Caption, tuple[Caption, ...]] | None = None  # task and hints in the other language
     variant: Mapping[str, int] = {}  # the seed, and the numbers that it chose
 
     @property
@@ -81,7 +82,11 @@ class Exercise(Struct, frozen=True):
             raise ExerciseError(
                 f"The exercise {self.name} has no stub in CUDA C++; {self.path.stem}.cu would hold it."
             )
-        return msgspec.structs.replace(self, language=language)
+        if language == self.language or self.other_words is None:
+            return msgspec.structs.replace(self, language=language)
+        task, hints = self.other_words
+        others = self.task, self.hints
+        return msgspec.structs.replace(self, language=language, task=task, hints=hints, other_words=others)
 
 
 def student_file(exercise: Exercise) -> Path:

@@ -14,6 +14,7 @@ from ...lectures.model.blocks import cut_long_paragraphs, heading_of, line_of, t
 from ...lectures.model.captions import LONGEST, NO_PICTURES, TOO_LONG, Caption, read_caption
 from ...model.named_file import UnreadableFileError, read_small_text
 from ...model.visible_text import escape_controls
+from .cpp_words import in_cuda_cpp
 from .document import FILE_NAME, Exercise, Picture
 from .goals import Goal, GoalError, parse_goal
 from .mistakes import ExerciseError, Mistake
@@ -67,11 +68,16 @@ def read_exercise(path: Path, seed: int = 0) -> Exercise:
         stub_mistakes.append(
             Mistake(path.with_suffix(".cu"), 1, "Threads in CUDA C++ take no order; remove the file.")
         )
+    words = None
+    if stub and not stub_mistakes:
+        cpp_text = in_cuda_cpp(in_variant(text, variant), parameters(stub, reader.kernel) or ())
+        cpp_reader = _Reader(cpp_text, path)
+        words = cpp_reader.task, tuple(cpp_reader.hints)
     mistakes = tuple(sorted({*reader.mistakes, *program_mistakes, *stub_mistakes}))
     return Exercise(
         escape_controls(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
         tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides), reader.order, stub,
-        variant=variant,
+        variant=variant, other_words=words,
     )  # fmt: skip
 
 

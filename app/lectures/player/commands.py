@@ -14,6 +14,8 @@ from ..model.library import lecture_title, shipped_lectures
 from .lectures import Lectures
 
 ALWAYS = ("Open lecture…",)  # available without a lecture
+NO_LECTURE = "Open a lecture first"
+LAST_STEP = "This is the last step"
 HANDOUT, QUESTIONS = "Handout…", "Handout without answers…"
 LECTURE_PAGE, LECTURE_FILM = "Save as web page…", "Save as film…"
 OUTPUTS = (HANDOUT, QUESTIONS, LECTURE_PAGE, LECTURE_FILM)  # files that are written from a lecture
@@ -51,13 +53,15 @@ def is_clock_shown(lectures: Lectures) -> bool:
 
 
 def allow(entries: Mapping[str, QAction], lectures: Lectures) -> None:
-    """Enable the commands of a lecture while one is presented."""
+    """Enable the commands of a lecture while one is presented; their status tip is the reason why they are not."""
     names = [command.text for command in lecture_commands(lectures) if command.text]
 
     def update() -> None:
         for name in names:
             entries[name].setEnabled(name in ALWAYS or lectures.player.lecture is not None)
+            entries[name].setStatusTip(NO_LECTURE)
         entries["Next step"].setEnabled(lectures.player.has_next())
+        entries["Next step"].setStatusTip(NO_LECTURE if lectures.player.lecture is None else LAST_STEP)
 
     lectures.player.changed.connect(update)
     lectures.player.awaited_changed.connect(update)

@@ -17,6 +17,7 @@ from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
 from ...widgets.theme import Theme
 from ..model.edit.source import lecture_of
+from ..player.commands import NO_LECTURE
 from ..player.lectures import Lectures
 from .drafts import Draft, Drafts
 from .writer import LaunchOf, LectureWriter, drafts_folder
@@ -100,6 +101,7 @@ class LectureAuthoring(QObject):
             for command in self.commands():
                 if command.text and command.text not in ALWAYS:
                     entries[command.text].setEnabled(self.writer.lecture() is not None)
+                    entries[command.text].setStatusTip(NO_LECTURE)
 
         self.writer.changed.connect(update)
         update()

@@ -24,5 +24,6 @@ class ViewRequests(NamedTuple):
     list_code: Callable[[Session], object] = nothing  # the compiled code of a session's kernel
     fix: Callable[[Finding], object] = nothing  # apply the remedy of a finding to the kernel's text
     choose_order: Callable[[Order], object] = nothing  # of the threads
+    find_order: Callable[[], object] = nothing  # that changes the result
     count_values: Callable[[str], object] = nothing  # the final values of an element, over the orders
     leave: Callable[[], object] = nothing  # a field, for the pictures

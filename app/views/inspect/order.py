@@ -157,6 +157,10 @@ class OrderView(View):
         self.count.setAccessibleName("Count the final values over all orders")
         self.element.returnPressed.connect(self._ask_values)
         self.count.clicked.connect(lambda _checked: self._ask_values())
+        self.find = QPushButton("Find an order that changes the result", self)
+        self.find.clicked.connect(lambda _checked: self.ask.find_order())
+        self.search = PlainLabel(parent=self)  # what a search does
+        self.search.hide()
         self.mark, self.bars = PlainLabel(parent=self), ValueBars(theme, self)
         self.bars.asked = self._take_example
         self._arrange()
@@ -168,7 +172,7 @@ class OrderView(View):
         ask.addWidget(self.count)
         order, following, values = self.titles
         column = QVBoxLayout(self)
-        for label in (self.hint, self.next_hint, self.problem, self.mark):
+        for label in (self.hint, self.next_hint, self.problem, self.mark, self.search):
             label.setWordWrap(True)
         column.addWidget(following)
         column.addWidget(self.units)
@@ -176,8 +180,10 @@ class OrderView(View):
         for widget in (self.next_hint, order, self.text, self.problem, self.hint):
             column.addWidget(widget)
         column.addWidget(self.parts, 2)
+        column.addWidget(self.find)
         column.addWidget(values)
         column.addLayout(ask)
+        column.addWidget(self.search)
         column.addWidget(self.mark)
         column.addWidget(self.bars)
 
@@ -187,10 +193,10 @@ class OrderView(View):
         for title in self.titles:
             title.setFont(theme.font(14, bold=True))
             title.setPalette(text_palette(theme, "text"))
-        for label in (self.hint, self.next_hint, self.mark):
+        for label in (self.hint, self.next_hint, self.mark, self.search):
             label.setFont(theme.font(12.5))
             label.setPalette(text_palette(theme, "muted"))
-        for widget in (self.text, self.element, self.count, self.problem):
+        for widget in (self.text, self.element, self.count, self.problem, self.find):
             widget.setFont(theme.font(12.5))
         for part in (self.list, self.parts, self.bars):
             part.set_theme(theme)
@@ -231,6 +237,13 @@ class OrderView(View):
             self.mark.setText(mark_of(result) if result.values else result.verdict)
             self.mark.setToolTip(plain_tip(values_text(result)))
             self.element.setText(result.element)
+
+    def show_search(self, words: str) -> None:
+        """Show what a search of orders does, "" without one; a second one can't be started meanwhile."""
+        self.search.setText(words)
+        self.search.setVisible(bool(words))
+        for button in (self.find, self.count):
+            button.setEnabled(not words)
 
     def _choose_unit(self, unit: str) -> None:
         self.unit = next(name for name in UNITS if name == unit)

@@ -15,6 +15,7 @@ from ...model.explanation import Explanation
 from ...model.session import Selection, Session
 from ...model.spotlight import Highlight
 from ...widgets.theme import Theme
+from ..common.differences import differences_of
 from ..common.dimming import dim_theme
 from ..common.drawing import text_width
 from ..common.exchange_paint import LANES
@@ -263,6 +264,8 @@ class MemoryArrangement:
             items.insert(-1, legend.LegendItem("", "race", "in a race"))
         if marks_faults and len(outside_of(data.session)):
             items.insert(-1, legend.LegendItem("", "outside", "outside its array"))
+        if marks_faults and differences_of(data.session):
+            items.insert(-1, legend.LegendItem("", "differing", "wrong"))
         return legend.legend_rows(items, state.width - 2 * self.theme.px(12), state.legend, self.theme)
 
     def _legend_height(self, state: ViewState) -> float:

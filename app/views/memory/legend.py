@@ -16,13 +16,13 @@ from ..common.drawing import MIDDLE, draw_badge, draw_hatch, draw_text, text_wid
 from ..common.heat import HEATS
 from ..common.wording import EXACT, buffer_text, count_text, value_text
 from .layout.ghosts import Ghost
-from .paint import colour_table, draw_ghosts, draw_race_sign
+from .paint import colour_table, draw_differing_cells, draw_ghosts, draw_race_sign
 from .text import SMALL, line_height
 from .view_data import ColourGroup
 
 SCALE_WIDTH = 46.0
 TEXT = "text"
-SIGNS = ("hatch", "race", "outside")  # in a square instead of a scale
+SIGNS = ("hatch", "race", "outside", "differing")  # in a square instead of a scale
 LONGEST_NAMES = 12  # letters; longer lists of names are replaced by their space
 GAPS = (18, 12)  # between two items: the usual one, and one for little room
 LegendRows = list[list[tuple[float, "LegendItem"]]]
@@ -155,6 +155,9 @@ def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> Non
         return
     if scale == "outside":
         draw_ghosts(painter, [Ghost((box.x() + 1, box.y() - 1, 12, 12), "")], theme)
+        return
+    if scale == "differing":
+        draw_differing_cells(painter, [QRectF(box.x() + 1, box.y() - 1, 12, 12)], theme)
         return
     if scale != "value":
         painter.fillRect(QRectF(box.x(), box.y(), box.height(), box.height()), theme.colour("cell_unread"))

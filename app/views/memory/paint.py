@@ -455,20 +455,29 @@ def draw_store_frame(painter: QPainter, edge: QPainterPath, theme: Theme) -> Non
 
 
 def draw_differing(painter: QPainter, place: BufferPosition, elements: Ints, theme: Theme) -> None:
-    """Frame the cells that differ from NumPy, with a red corner; small ones are filled."""
+    """Mark the cells that differ from NumPy."""
     rows, cols = place.sheet.distinct_cells(elements)
-    is_large = min(place.cell, place.row) >= SHAPES_FROM
-    corner = min(place.cell, place.row) * 0.42
+    cells = [
+        QRectF(place.x + col * place.cell, place.y + row * place.row, place.cell, place.row)
+        for row, col in zip(rows.tolist(), cols.tolist(), strict=True)
+    ]
+    draw_differing_cells(painter, cells, theme)
+
+
+def draw_differing_cells(painter: QPainter, cells: Sequence[QRectF], theme: Theme) -> None:
+    """Frame cells of one size, with a red corner; small ones are filled."""
+    side = min((min(cell.width(), cell.height()) for cell in cells), default=0.0)
+    is_large, corner = side >= SHAPES_FROM, side * 0.42
     fill, frames = QPainterPath(), QPainterPath()
-    for row, col in zip(rows.tolist(), cols.tolist(), strict=True):
-        x, y = place.x + col * place.cell, place.y + row * place.row
+    for cell in cells:
+        x, y = cell.x(), cell.y()
         if is_large:
-            frames.addRect(QRectF(x + 1, y + 1, place.cell - 2, place.row - 2))
+            frames.addRect(cell.adjusted(1, 1, -1, -1))
             fill.addPolygon(
                 QPolygonF([QPointF(x, y), QPointF(x + corner, y), QPointF(x, y + corner), QPointF(x, y)])
             )
         else:
-            fill.addRect(QRectF(x, y, place.cell, place.row))
+            fill.addRect(cell)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_large)
     if is_large:
         painter.strokePath(frames, pen(theme.palette.bad, 1.2))

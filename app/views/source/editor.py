@@ -282,7 +282,9 @@ class Editor(Page):
             self.history.seal()
             self.run_asked.emit()
         elif key in ENTER and held in (NO_KEYS, SHIFT):
-            self._write(keys.break_line)
+            self._write(partial(keys.break_line, cpp=is_cuda_cpp(self.file)))
+        elif event.text() == "}" and is_cuda_cpp(self.file):
+            self._write(keys.close_block)
         elif event.matches(QKeySequence.StandardKey.Undo):
             self.undo()
         elif event.matches(QKeySequence.StandardKey.Redo) or (key, held) == (Qt.Key.Key_Y, CONTROL):

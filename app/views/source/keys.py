@@ -1,7 +1,8 @@
-"""Editing keys for Python: indents, comments, and the first column. No widgets."""
+"""Editing keys for Python and C++: indents, comments, and the first column. No widgets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
@@ -11,21 +12,63 @@ from .highlight import python_line
 from .history import difference, utf16_length
 
 LEVEL = 4  # columns of a level of indentation
+_CONDITION = re.compile(r"\s*(?:\}\s*)?(?:else\s+)?(?:(?:if|for|while|switch)\b.*\)|else|do)$")
 Move, Mode = QTextCursor.MoveOperation, QTextCursor.MoveMode
 
 
-def break_line(cursor: QTextCursor) -> None:
-    """Break the line and repeat its indent, one level deeper after a colon or an opening brace."""
+def break_line(cursor: QTextCursor, *, cpp: bool = False) -> None:
+    """Break the line and repeat its indent, one level deeper after a colon or an opening brace.
+
+    cpp: the text is C++, where a condition without a brace holds for one statement.
+    """
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     block, column = cursor.block(), cursor.positionInBlock()
     before, after = block.text()[:column], block.text()[column:]
-    indent = before[: len(before) - len(before.lstrip())]
-    opens_block = _code(block, before).rstrip().endswith((":", "{"))
+    indent = _indent_of(before)
+    if cpp:
+        code = _without_comment(before)
+        opens_block = code.endswith("{") or is_condition(code)
+        above = _without_comment(block.previous().text())
+        if code.endswith(";") and is_condition(above):
+            indent = _indent_of(above)
+    else:
+        opens_block = _code(block, before).rstrip().endswith((":", "{"))
     for _ in range(len(after) - len(after.lstrip())):
         cursor.deleteChar()
     cursor.insertText("\n" + indent + (level(cursor.document()) if opens_block else ""))
     cursor.endEditBlock()
+
+
+def _indent_of(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _without_comment(line: str) -> str:
+    """Return a line of C++ without a comment at its end and blanks before it."""
+    return re.sub(r"/\*.*?\*/|//.*", "", line).rstrip()
+
+
+def is_condition(code: str) -> bool:
+    """Return True for a line of C++ that ends with the head of a branch or loop, without a brace."""
+    return bool(_CONDITION.match(code))
+
+
+def close_block(cursor: QTextCursor) -> None:
+    """Write a closing brace of C++, one level to the left on a blank line."""
+    block = cursor.block()
+    if not cursor.hasSelection() and not block.text().strip():
+        above = block.previous()
+        while above.isValid() and not above.text().strip():
+            above = above.previous()
+        target = _indent_of(above.text())
+        if not _without_comment(above.text()).endswith("{"):
+            target = _dedented(target)
+        if len(block.text()) > len(target):
+            cursor.setPosition(block.position())
+            cursor.movePosition(Move.EndOfBlock, Mode.KeepAnchor)
+            cursor.insertText(target)
+    cursor.insertText("}")
 
 
 def _code(block: QTextBlock, before: str) -> str:

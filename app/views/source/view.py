@@ -85,6 +85,7 @@ class SourceView(View):
         self._activity: tuple[BlockActivity, WarpActivity] | None = None
         self._home, self._heat, self._twin = "", REQUESTS, False
         self._shows_fates, self._fates = False, tuple[Fate, ...]()
+        self._is_preview = False
         self._base, self._may_edit, self._state_text = FileText(""), False, ""
         self._marks: tuple[dict[int, int], int, str, frozenset[int]] = ({}, 0, "", frozenset())
         self._compared: tuple[Session, ...] = ()
@@ -102,9 +103,25 @@ class SourceView(View):
             self._column.insertWidget(1, self._find_bar)
         return self._find_bar
 
+    def preview(self, file: str, text: str) -> None:
+        """Show a text that has not run, read-only, until a session is loaded."""
+        self._traced.leave()
+        self._is_preview = True
+        self.editor.show_text(file, text, 1)
+        self.switch.hide()
+        self.twin.hide()
+        self.problems.show_problems([])
+        self._show_state()
+
+    def end_preview(self) -> None:
+        """Show the loaded session's text again."""
+        if self._is_preview:
+            self.load(self.session)
+
     def load(self, session: Session | None) -> None:
         """Load a session and show its kernel from the first decorator on."""
         before = self.session
+        self._is_preview = False
         super().load(session)
         self._activity = self._pointed = None
         self._fates = self._visible_fates()
@@ -135,6 +152,8 @@ class SourceView(View):
             self.editor.resume_following()
         is_same_warp = selection == self.selection and self._activity
         super().render_moment(moment, selection)
+        if self._is_preview:
+            return
         self.twin.setVisible(self._shows_cuda_c())
         if not self.session:
             return
@@ -177,7 +196,7 @@ class SourceView(View):
         """Show or hide what the compiler did with each access."""
         self._shows_fates = shown
         self._fates = self._visible_fates()
-        if self.session and not self._shows_cuda_c():
+        if self.session and not self._is_preview and not self._shows_cuda_c():
             self._mark()
 
     def _visible_fates(self) -> tuple[Fate, ...]:
@@ -335,6 +354,8 @@ class SourceView(View):
 
     def point_at(self, file: str, line: int) -> None:
         """Point at a line, e.g. of a finding; its file stays until the time changes."""
+        if self._is_preview:
+            return
         self._pointed, self._arrived = (file, line), None
         self._show_file(file)
         self.editor.point_at(self._traced.line(line))

@@ -29,6 +29,7 @@ from ...model.setup_edits import (
 )
 from ...model.setup_launch import kernels_to_compile, schedule_choices
 from ...model.setup_text import blocks_summary, option_texts, schedule_summary
+from ...state.view_models import PANE_NAMES
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -56,7 +57,6 @@ IDLE_DELAY = (
 )
 TYPING_DELAY = 150  # milliseconds without a key after which a text is applied
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
-PANE_NAMES = ("Left", "Right")
 ONE_PANE = "None (one pane)"
 
 

@@ -432,9 +432,15 @@ def test_the_remedy_of_a_finding_is_applied_to_the_students_text_and_undone(wind
     findings = window.side.view("findings")
     wait_until(lambda: any(finding.fixed_text for finding in window.focused_session().findings))
     settle(window)
-    findings.list.setCurrentRow(
-        next(r for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
-    )
+    number, finding = next((r, f) for r, f in enumerate(window.focused_session().findings) if f.fixed_text)
+    row = next(i for i, row in enumerate(panel.rows.rows) if row.line and finding.kind in row.text)
+    window.stage.seek(0, 0)
+    QTest.mouseClick(panel.rows.column.itemAt(row).widget(), Qt.MouseButton.LeftButton)
+    settle(window)
+    assert window.side.tab == "source" and editor(window).pointed == panel.rows.rows[row].line
+    assert window.stage.moments()[0] == finding.moment
+    act(window, ShowTab("findings"))
+    findings.list.setCurrentRow(number)
     QTest.mouseClick(findings.fix, Qt.MouseButton.LeftButton)
     wait_until(lambda: panel.head.words.text() == PASSED)
     settle(window)
@@ -458,8 +464,12 @@ def test_an_exercise_is_continued_in_cuda_cpp_and_both_texts_are_kept(window):
 
     def choose(language):
         QTest.mouseClick(panel.languages.buttons[language], Qt.MouseButton.LeftButton)
+        at_once = editor(window).text()
+        QTest.keyClicks(editor(window), "lost")
+        assert editor(window).text() == at_once and "as soon as" in window.side.source.state.text()
         wait_until(lambda: panel.verdict is not None and window.exercises.work.is_here())
         settle(window)
+        assert editor(window).text() == at_once and not editor(window).isReadOnly()
 
     choose("cuda-cpp")
     assert editor(window).text() == window.exercises.exercise.stub

@@ -38,3 +38,18 @@ def test_no_ghost_covers_a_cell_another_ghost_or_the_space_below(length, width, 
 def test_ghosts_at_one_position_name_an_index_and_count_the_others():
     _, cells = ghosts(10, 10, 35.0, [10, 11, 12])
     assert [ghost.label for ghost in cells] == ["[10] +2"]
+
+
+@pytest.mark.parametrize("gap", [13.0, 30.0, 90.0])
+def test_no_ghost_covers_the_array_beside(gap):
+    buffer = Buffer("a", "global", "<i4", (100,), (4,), 256, 4, 100)
+    sheet, cell = wrap_buffer(buffer, 8), 18.0
+    places = {n: BufferPosition(sheet, 50 + n * (8 * cell + gap), 30, cell) for n in range(2)}
+    accesses = [OutsideAccess(0, (i,), Op.LOAD, f"a[{i}]") for i in range(100, 128)]
+    accesses += [OutsideAccess(1, (-i,), Op.LOAD, f"b[{-i}]") for i in range(1, 9)]
+    cells = ghosts_of(accesses, [buffer, buffer], places, WINDOW)
+    assert len(cells) >= 6
+    for box in (Box(*ghost.box) for ghost in cells):
+        for x in (box.x + 0.5, box.x + box.width / 2, box.right - 0.5):
+            assert all(place.element_at(x, box.middle) is None for place in places.values())
+    assert any("+" in ghost.label for ghost in cells)  # those without room are counted

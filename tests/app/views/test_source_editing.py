@@ -68,6 +68,23 @@ def test_typing_is_taken_back_word_by_word_and_made_again():
     assert editor.text().splitlines()[0] == "def f(a):  two words"
 
 
+def test_lines_of_cpp_are_indented_after_braces_and_conditions():
+    editor = an_editor("", name="k.cu")
+    for line in ("__global__ void k(int *a) {  // one", "if (a[0] > (1))", "a[0] = 1;", "for (;;) {", "a[1] = 2;", "}"):
+        QTest.keyClicks(editor, line)
+        press(editor, Key.Key_Return)
+    QTest.keyClicks(editor, "}")
+    assert editor.text() == (
+        "__global__ void k(int *a) {  // one\n"
+        "    if (a[0] > (1))\n"
+        "        a[0] = 1;\n"
+        "    for (;;) {\n"
+        "        a[1] = 2;\n"
+        "    }\n"
+        "}"
+    )
+
+
 def test_looks_are_no_steps_and_lose_none():
     editor = an_editor()
     put(editor, 3, 8)

@@ -105,3 +105,17 @@ def test_the_key_for_exercises_lists_them_all_and_a_folder(window):
     QTest.keyClicks(listed.words, "stencil")
     assert "stencil" in chosen(listed).title
     press(window, "Escape")
+
+
+def test_names_from_textbooks_find_scenarios(palette):
+    for words, name in (("vector add", "vector-"), ("saxpy", "vector-"), ("reduction", "sum-"), ("stencil", "jacobi-")):
+        palette.words.setText(words)
+        assert any(entry.name.startswith(name) for entry in palette.shown), words
+
+
+def test_a_command_that_is_not_available_states_the_reason(window, palette):
+    reasons = {entry.title: entry.detail for entry in palette.entries if not entry.is_enabled}
+    assert reasons["Next step"] == reasons["Handout…"] == "Open a lecture first"
+    assert reasons["Next hint"] == "Open an exercise first"
+    assert reasons["Stop the search for an order"] == "No search is running"
+    assert all(reasons.values())

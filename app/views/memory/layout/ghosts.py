@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .....tracer.model.trace import Buffer
@@ -12,6 +12,7 @@ from .buffer_position import BufferPosition
 
 NEAR = 4  # a ghost at most this many cells outside its array is drawn at its true position
 SMALLEST, LARGEST = 9.0, 40.0  # pixels: the side of a ghost
+NARROWEST = 3.0  # pixels: the width of a ghost between two arrays
 MOST = 64  # ghosts of an array at a moment
 
 
@@ -29,13 +30,27 @@ def ghosts_of(
     places: Mapping[int, BufferPosition],
     window: Box,
 ) -> list[Ghost]:
-    """Compute the ghosts of accesses outside the visible arrays, inside the window."""
+    """Compute the ghosts of accesses outside the visible arrays, inside the window and beside the other arrays."""
     ghosts: dict[tuple[float, float, float, float], list[Ghost]] = {}
     for access in accesses[:MOST]:
         if access.buffer in places:
-            ghost = _ghost(access, buffers[access.buffer], places[access.buffer], window)
+            place = places[access.buffer]
+            ghost = _ghost(access, buffers[access.buffer], place, _room(place, places.values(), window))
             ghosts.setdefault(ghost.box, []).append(ghost)
     return [_merge_ghosts(group) for group in ghosts.values()]
+
+
+def _room(place: BufferPosition, places: Iterable[BufferPosition], window: Box) -> Box:
+    """Return the part of the window to the left and right of a buffer that no other buffer covers."""
+    box = place.box
+    beside = [other.box for other in places if _are_side_by_side(box, other.box)]
+    left = max((other.right + 1 for other in beside if other.right <= box.x), default=window.x)
+    right = min((other.x - 1 for other in beside if other.x >= box.right), default=window.right)
+    return Box(max(left, window.x), window.y, min(right, window.right) - max(left, window.x), window.height)
+
+
+def _are_side_by_side(box: Box, other: Box) -> bool:
+    return other.y < box.bottom and box.y < other.bottom
 
 
 def _merge_ghosts(ghosts: Sequence[Ghost]) -> Ghost:
@@ -54,10 +69,15 @@ def _ghost(access: OutsideAccess, buffer: Buffer, place: BufferPosition, window:
     )
     near_col = min(max(near_col, -before), place.sheet.cols - 1 + after)
     width, height = (min(max(side, SMALLEST), LARGEST) for side in (place.cell, place.row))
+    gap = window.right - place.box.right - 1 if near_col >= place.sheet.cols else place.x - window.x
+    if near_col < 0 or near_col >= place.sheet.cols:
+        width = min(width, max(gap, NARROWEST))
     x = place.x + (near_col + 0.5) * place.cell - width / 2
     y = place.y + (near_row + 0.5) * place.row - height / 2
     if near_col >= place.sheet.cols:
         x = max(x, place.box.right + 1)
+    elif near_col < 0:
+        x = min(x, place.x - width)
     if near_row >= place.sheet.rows:
         y = max(y, place.box.bottom + 1)
     clamped = min(max(x, window.x), window.right - width), min(max(y, window.y), window.bottom - height)

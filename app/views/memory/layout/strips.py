@@ -20,6 +20,7 @@ LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells always gets t
 TORN = 1.5  # penalty, as the logarithm of the cell's area, for a short buffer that ends in a partial row
 NARROW = 1.2  # penalty for rows that hold fewer elements than a warp
 VALUES = 22.0  # pixels: the smallest side of a cell that shows a value of some digits
+WIDE = 32.0  # pixels: the width of a cell of a buffer that is short next to the longest, so that its values are shown
 BLANK = 2.0  # penalty for cells without values, unless they are many
 MANY = 2 * WARP  # elements of a buffer
 APART = 0.45  # penalty for columns, times the logarithm of their number
@@ -65,8 +66,11 @@ def place_strips(
         for number in column_buffers:
             sheet = wrap_buffer(buffers[number], scale.width)
             cell, row = scale.cell, scale.row
-            if _is_short(sheet.cols * sheet.rows, scale.width, step - metrics.gap):
+            length = sheet.cols * sheet.rows
+            if _is_short(length, scale.width, step - metrics.gap):
                 cell, row = scale.least if cell < LEGIBLE / 2 else cell, max(row, scale.least)
+                if cell < VALUES and length * FAR <= longest:
+                    cell = max(cell, min(WIDE, (step - metrics.gap) // length))
             y = math.floor(y + _head_height(metrics))
             places[number] = BufferPosition(sheet, x, y, cell, room=step - metrics.gap, tall=row / cell)
             y += sheet.rows * row + metrics.gap
@@ -144,6 +148,6 @@ def _row_heights(
     free = max(0.02 * len(column), down - len(column) * (_head_height(metrics) + metrics.gap) + metrics.gap)
     short = [lengths[n] for n in column if _is_short(lengths[n], width, across)]
     rows = sum(-(-lengths[n] // width) for n in column) - len(short)
-    least = min(LEGIBLE, free / max(1, len(short)) / (2 if rows else 1))
+    least = min(VALUES, free / max(1, len(short)) / (2 if rows else 1))
     even = free / (rows + len(short))
     return (even if even >= least else (free - least * len(short)) / max(1, rows)), least

@@ -8,7 +8,7 @@ from cuda_cpp import needs_compiler
 from exercises import warm_judge
 from folders import DATA
 from tilescope.app.cli.main import main
-from tilescope.app.exercises.model.library import exercise_named, exercises_in
+from tilescope.app.exercises.model.library import SHIPPED, exercise_named, exercises_in
 from tilescope.app.exercises.model.mistakes import ExerciseError
 from tilescope.app.exercises.model.reading import read_exercise
 
@@ -92,3 +92,20 @@ def test_a_stub_without_the_kernel_is_a_mistake_of_the_exercise(tmp_path):
     mistakes = read_exercise(tmp_path / "01-add-ten.md").mistakes
     assert [mistake.path.name for mistake in mistakes] == ["01-add-ten.cu"]
     assert "no kernel add_ten" in mistakes[0].sentence
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.cu")), ids=lambda path: path.stem)
+def test_the_words_of_an_exercise_follow_its_language(path):
+    numba = read_exercise(path.with_suffix(".md"))
+    cpp = numba.in_language("cuda-cpp")
+    words = str([cpp.task, *cpp.hints])
+    for word in ("numba", "cuda.", ".shape", "int32", "range("):
+        assert word not in words, word
+    assert len(cpp.hints) == len(numba.hints)
+    again = cpp.in_language("numba")
+    assert (again.task, again.hints) == (numba.task, numba.hints)
+
+
+def test_an_array_in_shared_memory_is_declared_as_in_cpp():
+    task = str(read_exercise(SHIPPED / "07-stencil.md").in_language("cuda-cpp").task)
+    assert "__shared__ int tile[SPAN]" in task and "numba" not in task
