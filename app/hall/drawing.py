@@ -24,6 +24,7 @@ from ..lectures.model.program_panes import with_setups
 from ..lectures.model.scenes import scenes_of
 from ..lectures.model.sessions import Sessions
 from ..lectures.model.time_anchors import TimeAnchorError
+from ..model.bookmark import Setup
 from ..widgets.widget_picture import PictureError
 from .model.drawing import DrawnStep, DrawStep
 
@@ -74,8 +75,8 @@ def _with_programs(lecture: Lecture, request: DrawStep) -> Lecture:
     """Replace the panes of the step's programs by the setups that the window has for them."""
     from ..lectures.player.step_picture import panes_below
 
-    panes = panes_below(scenes_of(lecture), request.number)
-    setups = dict(zip(panes, request.setups, strict=False))
+    panes = zip(panes_below(scenes_of(lecture), request.number), request.setups, strict=False)
+    setups = {pane: setup for pane, setup in panes if not isinstance(pane, Setup)}
     return with_setups(lecture, lambda pane: setups.get(pane, pane))
 
 

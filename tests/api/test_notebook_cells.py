@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+import tilescope
 from notebook_shell import outputs_of
 
 IMPORTS = "import numpy as np\nimport tilescope\nfrom numba import cuda, float32"
@@ -57,6 +60,45 @@ def test_a_cell_that_raises_shows_the_error_and_the_launches_before(magics):
     error, shown = magics[5]
     assert error == {"error": "ValueError: afterwards"}
     assert shown["text/plain"].startswith("1 launch, 1 finding\n")
+
+
+DIES = """
+import os, sys
+from tilescope.api.shared_worker import shared_worker
+
+class Killer:
+    def write(self, text):
+        os.kill(shared_worker().pid, 9)
+
+@cuda.jit
+def endless(a):
+    print("running")
+    while a[0] == a[0]:
+        a[1] += 1
+
+shown, sys.stdout = sys.stdout, Killer()
+try:
+    endless[1, 1](np.zeros(2))
+finally:
+    sys.stdout = shown
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process as POSIX systems do")
+def test_a_kernel_that_dies_in_a_cell_is_one_sentence_and_the_next_cell_runs():
+    _, _, died, after, gone = outputs_of(
+        IMPORTS, LOAD, f"%%tilescope{DIES}", f"%%tilescope{RACE}", "tilescope.newer_function"
+    )
+    [error] = died
+    assert error["error"].startswith("TilescopeError: The tracing process ended unexpectedly (signal 9")
+    assert error["error"].endswith("; the next run starts a new one.")
+    assert after[0]["text/plain"].startswith("1 launch, 1 finding\n")
+    assert gone == [
+        {
+            "error": f"AttributeError: Tilescope {tilescope.__version__} has no newer_function; a notebook "
+            "for a newer version needs pip install --upgrade tilescope."
+        }
+    ]
 
 
 @pytest.fixture(scope="module")
