@@ -114,7 +114,7 @@ def without_answers(document: dict[str, Any]) -> dict[str, Any]:
             "stand": position,
             "range": [min(step["range"][0], position), position],
         }
-    hidden = {"verdict": "", "pitfall": "", "findings": []}
+    hidden = {"verdict": "", "lesson": "", "pitfall": "", "findings": []}
     sessions = [
         session | hidden | {"counters": [counter | {"texts": [[], []]} for counter in session["counters"]]}
         for session in document["sessions"]

@@ -73,7 +73,7 @@ ASKS_FIRST = """# Lecture
 ## How many?
 
 ```tilescope
-show: vector-increment:count=32,num_blocks=1,threads=32
+show: vector-increment:count=32,threads=32
 ask: How many threads run?
 answer: left.threads_in_all
 ```
@@ -91,10 +91,12 @@ def test_a_killed_window_leaves_the_votes_so_far_and_no_server(tmp_path):
         [*command, "--rehearse", "3", "--results", str(results)], env=environment
     ) as window:
         end = time.monotonic() + 90
-        while not results.exists() or _votes(results) < 3:
-            assert window.poll() is None and time.monotonic() < end
-            time.sleep(0.05)
-        window.kill()
+        try:
+            while not results.exists() or _votes(results) < 3:
+                assert window.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+        finally:
+            window.kill()
     while _answers(port):
         assert time.monotonic() < end
         time.sleep(0.05)

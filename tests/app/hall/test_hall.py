@@ -251,6 +251,7 @@ def test_a_phone_follows_votes_and_sees_the_answer(window, player, open_hall):
         phone.driver.get(page)
         phone.wait("return !!window.replay")
         assert "Answer" not in phone.run("return document.body.innerText")
+        assert phone.run("return document.querySelector('.lesson') === null")
         assert phone.run("return replay.range[1] === replay.current.begin")
 
 
