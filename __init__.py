@@ -60,7 +60,10 @@ if not TYPE_CHECKING:  # for type checkers, what is not public is not there
             if name in names:
                 found = globals()[name] = getattr(import_module(f".{module}", __name__), name)
                 return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(
+            f"Tilescope {__version__} has no {name}; a notebook for a newer version needs "
+            "pip install --upgrade tilescope."
+        )
 
 
 def __dir__() -> list[str]:

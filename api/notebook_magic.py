@@ -56,7 +56,9 @@ def _run_cell(shell: Any, line: str, cell: str) -> None:
         raise UsageError(f"%%tilescope takes the number of the launch to replay, not {line.strip()!r}.")
     copies = LaunchCopies()
     with observed_launches(copies.add) as launches, _number_of_cell(shell):
-        shell.run_cell(FIRST_LINE + cell)  # which prints what the cell raises
+        ran = shell.run_cell(FIRST_LINE + cell)  # which prints what the cell raises
+    if not launches and not ran.success:
+        return
     if not launches:
         raise UsageError("The cell launched no kernel, so nothing was traced.")
     chosen = int(line) if line.strip() else len(launches)

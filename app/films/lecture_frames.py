@@ -86,8 +86,8 @@ def _seconds(texts: Sequence[str], hold: float | None) -> Fraction:
 
 def asked_texts(standing: ResolvedStep) -> list[str]:
     """List the texts of a step with an open question."""
-    question = standing.step.change.question
-    return [standing.step.title, *((question.ask, *question.texts) if question else ())]
+    answer = standing.answer()
+    return [standing.step.title, *((answer.wording.ask, *answer.wording.choices) if answer else ())]
 
 
 def caption_texts(standing: ResolvedStep) -> list[str]:

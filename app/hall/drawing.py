@@ -20,9 +20,11 @@ from ...tracer.storage.atomic_write import write_atomically
 from ...tracer.storage.trace_file import TraceFileError
 from ..lectures.model.document import Lecture, read_lecture
 from ..lectures.model.problems import LectureError
+from ..lectures.model.program_panes import with_setups
 from ..lectures.model.scenes import scenes_of
 from ..lectures.model.sessions import Sessions
 from ..lectures.model.time_anchors import TimeAnchorError
+from ..model.bookmark import Setup
 from ..widgets.widget_picture import PictureError
 from .model.drawing import DrawnStep, DrawStep
 
@@ -58,7 +60,7 @@ def draw_step(request: DrawStep, sessions: Sessions) -> DrawnStep:
     """Write the pages of a step."""
     folder = Path(request.folder)
     lecture = read_lecture(Path(request.path))
-    document = _drawn_step(lecture, request.number, sessions)
+    document = _drawn_step(_with_programs(lecture, request), request.number, sessions)
     shown = asking = request.name + ENDING
     if document["steps"][0].get("question"):
         asking = f"{request.name}-asks{ENDING}"
@@ -67,6 +69,15 @@ def draw_step(request: DrawStep, sessions: Sessions) -> DrawnStep:
         document["steps"][0].pop(key, None)
     _write(folder / shown, document)
     return DrawnStep(shown, asking)
+
+
+def _with_programs(lecture: Lecture, request: DrawStep) -> Lecture:
+    """Replace the panes of the step's programs by the setups that the window has for them."""
+    from ..lectures.player.step_picture import panes_below
+
+    panes = zip(panes_below(scenes_of(lecture), request.number), request.setups, strict=False)
+    setups = {pane: setup for pane, setup in panes if not isinstance(pane, Setup)}
+    return with_setups(lecture, lambda pane: setups.get(pane, pane))
 
 
 def _drawn_step(lecture: Lecture, number: int, sessions: Sessions) -> dict[str, Any]:
@@ -103,7 +114,7 @@ def without_answers(document: dict[str, Any]) -> dict[str, Any]:
             "stand": position,
             "range": [min(step["range"][0], position), position],
         }
-    hidden = {"verdict": "", "pitfall": "", "findings": []}
+    hidden = {"verdict": "", "lesson": "", "pitfall": "", "findings": []}
     sessions = [
         session | hidden | {"counters": [counter | {"texts": [[], []]} for counter in session["counters"]]}
         for session in document["sessions"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,18 +16,17 @@ from ...tracer.processes.json_process import JsonProcess, StartError, module_com
 from ...tracer.processes.process_client import ProcessClient, ProcessEndedError, RunCancelledError
 from ...tracer.storage.atomic_write import write_atomically
 from ..control.task import Task, TaskQueue
-from ..lectures.model.document import Lecture
 from ..lectures.model.questions import Answer, Question
 from ..lectures.player.lectures import Lectures
 from ..model.kernel_source import kernel_lines
 from ..model.nothing import nothing
 from .card import HallCard, HallView, count_text
-from .model import drawing
-from .model.drawing import DrawnStep, DrawStep
 from .model.histogram import Solution, rows_of
 from .model.messages import STYLE, HallQuestion, HallState, Report, Serve, Vote
 from .model.network import LOOPBACK, is_private, own_address
-from .model.results import Result, csv_text
+from .model.results import Result
+from .pages import StepPages
+from .results_file import ResultsFile
 
 SERVER = module_command("tilescope.app.hall.server")
 REHEARSAL = module_command("tilescope.app.hall.rehearsal")
@@ -68,18 +66,14 @@ class Hall(QObject):
         self._questions: list[tuple[int, Question]] = []  # with their steps; the index is the number
         self._asked_answers: dict[int, tuple[Answer, HallQuestion]] = {}  # by the number of the question
         self._closed: set[int] = set()  # numbers of questions
-        self._results: dict[int, Result] = {}  # by the number of the question
-        self._pages: dict[int, DrawnStep] = {}  # by step
-        self._lecture: Lecture | None = None  # of the pages
-        self._edition = 0  # of the pages, in their names
+        self._results = ResultsFile(options.results, self._warn, self)
         self._is_closed = False
         self._rehearsal: JsonProcess | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="tilescope-hall-", ignore_cleanup_errors=True)
         self._server = ProcessClient("hall's server", SERVER, msgspec.json.Decoder(Report))
-        self._drawer = ProcessClient(
-            "process that draws for phones", module_command(drawing.MODULE), msgspec.json.Decoder(DrawnStep)
-        )
-        self._listening, self._drawing = TaskQueue(self), TaskQueue(self)
+        self._pages = StepPages(self.player, Path(self._folder.name), self)
+        self._pages.drawn, self._pages.problem = self._show, self._warn
+        self._listening = TaskQueue(self)
         self._firewall = QTimer(self, singleShot=True, interval=PATIENCE)
         self._firewall.timeout.connect(self._show)
         self.card.closed = self.player.close_vote = self.close_vote
@@ -106,7 +100,7 @@ class Hall(QObject):
         serve = Serve(self._folder.name, address, PORT if port is None else port, port is not None)
         try:
             self._server.start()
-            self._drawer.start()
+            self._pages.start()
         except StartError as error:
             return str(error)
         self._server.send(serve)
@@ -128,13 +122,12 @@ class Hall(QObject):
         if self._is_closed:
             return
         self._is_closed = True
-        self._write_results()
+        self._results.close()
         if self._rehearsal is not None:
             self._rehearsal.end()
-        for client in (self._server, self._drawer):
-            client.close()
-        for queue in (self._listening, self._drawing):
-            queue.close()
+        self._server.close()
+        self._listening.close()
+        self._pages.close()
         self._folder.cleanup()
         self.lectures.look.changed.disconnect(self.card.set_theme)
         self.caption.set_addition(None)
@@ -143,11 +136,16 @@ class Hall(QObject):
 
     def _fail(self, sentence: str) -> None:
         """Report why there is no hall."""
-        self.url = ""
+        self.url, self.report = "", Report(error=sentence)
+        self._pages.close()
         self.card.show_view(HallView())
         self.caption.refit()
         self.player.note_votes("")
         self.notice.error(f"{sentence} {CONTINUES}", CAUSE)
+
+    def _warn(self, sentence: str) -> None:
+        """Report a problem with which the hall continues."""
+        self.notice.error(sentence, CAUSE)
 
     # The server.
 
@@ -183,44 +181,7 @@ class Hall(QObject):
                     "rehearsal", (*REHEARSAL, str(port), str(self.options.students))
                 )
             except StartError as error:
-                self.notice.error(str(error), CAUSE)
-
-    # Pages.
-
-    def _draw_next(self) -> None:
-        """Draw the current step if it is missing, else the next missing one."""
-        lecture = self.player.lecture
-        if lecture is None or not self._drawing.is_idle():
-            return
-        if lecture is not self._lecture:
-            self._lecture, self._pages, self._edition = lecture, {}, self._edition + 1
-        number, count = self.player.number, len(lecture.steps)
-        missing = [i for i in (*range(number, count), *range(number)) if i not in self._pages]
-        if not missing:
-            return
-        request = DrawStep(
-            str(lecture.path), missing[0], self._folder.name, f"{self._edition}-{missing[0] + 1}"
-        )
-        done = partial(self._take_page, lecture, missing[0])
-        failed = partial(self._miss_page, lecture, missing[0])
-        task = Task(partial(self._draw, request), done, failed, expected=(*ENDED, StartError))
-        self._drawing.start(task)
-
-    def _draw(self, request: DrawStep) -> DrawnStep:
-        """Draw a step, in the thread."""
-        with self._drawer.conversation(request) as answers:
-            return next(answers)
-
-    def _take_page(self, lecture: Lecture, number: int, page: DrawnStep) -> None:
-        if lecture is self._lecture and not self._is_closed:
-            self._pages[number] = page
-            if page.error:
-                self.notice.error(f"Phones show no picture of step {number + 1}: {page.error}", CAUSE)
-            QTimer.singleShot(0, self._show)
-
-    def _miss_page(self, lecture: Lecture, number: int, error: BaseException) -> None:
-        """Leave out the picture of a step."""
-        self._take_page(lecture, number, DrawnStep(error=str(error)))
+                self._warn(str(error))
 
     # The state.
 
@@ -243,14 +204,14 @@ class Hall(QObject):
         self.player.note_votes(count_text(view) if state.is_open else "")
         if self.card.show_view(view):
             self.caption.refit()
-        self._draw_next()
+        self._pages.draw_next()
 
     def _current(self) -> HallState:
         """Return the state of the hall at the current step."""
         player, lecture, step = self.player, self.player.lecture, self.player.step
         if lecture is None or step is None:
             return HallState()
-        page = self._pages.get(player.number, DrawnStep()) if lecture is self._lecture else DrawnStep()
+        page = self._pages.page_of(player.number)
         question, answer = step.change.question, player.answer()
         state = HallState(player.number + 1, len(lecture.steps), step.title, page.shown)
         if question is None or answer is None:
@@ -286,13 +247,14 @@ class Hall(QObject):
         sessions, focus = self.player.sessions() or [], self.player.scenes[self.player.number].look.focus
         marks = question.kind == "line" and bool(sessions)
         lines = kernel_lines(sessions[min(focus, len(sessions) - 1)])[:MOST_LINES] if marks else ()
-        return HallQuestion(number, question.kind, question.ask, answer.choices, tuple(lines), answer.bars)
+        wording = answer.wording
+        return HallQuestion(number, question.kind, wording.ask, wording.choices, tuple(lines), answer.bars)
 
     def _votes(self, asked: HallQuestion) -> Sequence[Vote]:
         """Return the votes on a question; those of an earlier one are in its result."""
         if self.report.question == asked.number:
             return self.report.votes
-        result = self._results.get(asked.number)
+        result = self._results.result_of(asked.number)
         return result.votes if result else ()
 
     def _view(self, state: HallState) -> HallView:
@@ -314,29 +276,11 @@ class Hall(QObject):
             hint=(MEDIANS + MARK * bool(state.answer)) * (state.question.kind == "bars" and bool(state.rows)),
         )
 
-    # Results.
-
     def _note_result(self, state: HallState) -> None:
-        """Keep the votes of a question, and write them once its vote is closed."""
+        """Write the votes of a question."""
         asked = state.question
-        if asked is None or not (votes := self._votes(asked)):
-            return
-        result = Result(state.step, state.title, asked, votes, state.answer)
-        if result == self._results.get(asked.number):
-            return
-        self._results[asked.number] = result
-        if not state.is_open:
-            self._write_results()
-
-    def _write_results(self) -> None:
-        """Write the votes so far."""
-        if self.options.results is not None and self._results:
-            results = [self._results[number] for number in sorted(self._results)]
-            try:
-                write_atomically(self.options.results, csv_text(results).encode())
-            except OSError as error:
-                problem = f"{self.options.results} can't be written: {error.strerror}."
-                self.notice.error(problem, CAUSE)
+        if asked is not None and (votes := self._votes(asked)):
+            self._results.take(Result(state.step, state.title, asked, votes, state.answer))
 
 
 def _values(asked: HallQuestion, answer: Answer) -> tuple[float, ...]:

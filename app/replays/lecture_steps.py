@@ -44,12 +44,13 @@ def add_lecture_step(
         "title": escape_controls(standing.step.title),
         **caption_data(standing.caption()),
     }
-    question, answer = standing.step.change.question, standing.answer()
-    if question is not None and answer is not None:
-        mark = answer.quantity.mark
+    answer = standing.answer()
+    if answer is not None:
+        mark, wording = answer.quantity.mark, answer.wording
         texts["question"] = {
-            "ask": escape_controls(question.ask),
-            "choices": [escape_controls(choice) for choice in answer.choices],
+            "ask": escape_controls(wording.ask),
+            "choices": [escape_controls(choice) for choice in wording.choices],
+            "hint": escape_controls(wording.hint),
             "answer": escape_controls(answer.text),
             "right": answer.right,
             "mark": mark,

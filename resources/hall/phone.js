@@ -164,7 +164,7 @@ function connect() {
   };
 }
 
-if (window.EventSource && window.fetch) {
+if (window.EventSource && window.fetch && card.replaceChildren) {
   status.textContent = "Connecting…";
   document.getElementById("hall").append(make("header", {}, step, title), card, replay);
   connect();

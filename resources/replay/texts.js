@@ -171,6 +171,7 @@ function questionCard(question, revealed) {
     });
     return button;
   });
+  if (question.hint) card.append(make("p", { class: "muted" }, question.hint));
   card.append(make("div", { class: "choices" }, ...choices, show), answer);
   return card;
 }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
+import tilescope
 from notebook_shell import outputs_of
 
 IMPORTS = "import numpy as np\nimport tilescope\nfrom numba import cuda, float32"
@@ -57,6 +61,45 @@ def test_a_cell_that_raises_shows_the_error_and_the_launches_before(magics):
     error, shown = magics[5]
     assert error == {"error": "ValueError: afterwards"}
     assert shown["text/plain"].startswith("1 launch, 1 finding\n")
+
+
+DIES = """
+import os, sys
+from tilescope.api.shared_worker import shared_worker
+
+class Killer:
+    def write(self, text):
+        os.kill(shared_worker().pid, 9)
+
+@cuda.jit
+def endless(a):
+    print("running")
+    while a[0] == a[0]:
+        a[1] += 1
+
+shown, sys.stdout = sys.stdout, Killer()
+try:
+    endless[1, 1](np.zeros(2))
+finally:
+    sys.stdout = shown
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process as POSIX systems do")
+def test_a_kernel_that_dies_in_a_cell_is_one_sentence_and_the_next_cell_runs():
+    _, _, died, after, gone = outputs_of(
+        IMPORTS, LOAD, f"%%tilescope{DIES}", f"%%tilescope{RACE}", "tilescope.newer_function"
+    )
+    [error] = died
+    assert error["error"].startswith("TilescopeError: The tracing process ended unexpectedly (signal 9")
+    assert error["error"].endswith("; the next run starts a new one.")
+    assert after[0]["text/plain"].startswith("1 launch, 1 finding\n")
+    assert gone == [
+        {
+            "error": f"AttributeError: Tilescope {tilescope.__version__} has no newer_function; a notebook "
+            "for a newer version needs pip install --upgrade tilescope."
+        }
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +205,42 @@ def test_timed_launches_run_once(traced):
 def test_exercises_are_judged_in_a_traced_notebook(traced):
     [shown] = traced[4]
     assert shown["text/plain"].endswith("Map: one thread, one element: passed")
+
+
+OPERATIONS = """
+import sys
+sys.path.insert(0, PROGRAMS)
+import numpy as np
+from tensor_ops import CudaOps, Tensor
+neg, add = CudaOps.map(lambda x: -x), CudaOps.zip(lambda x, y: x + y)
+mul, total = CudaOps.zip(lambda x, y: x * y), CudaOps.reduce(lambda x, y: x + y)
+a = np.arange(24.0).reshape(2, 3, 4)
+"""
+TRAINING = """
+x = np.random.default_rng(1).normal(size=(1, 16, 2))
+y, w, losses = x @ np.array([[2.0], [-1.0]]), np.zeros((1, 2, 1)), []
+for _ in range(3):
+    error = add(CudaOps.matrix_multiply(Tensor(x), Tensor(w)), neg(Tensor(y)))
+    losses.append(float(total(mul(error, error), 1).numpy()[0, 0, 0]))
+    w = w - 0.03 * CudaOps.matrix_multiply(Tensor(x).permute(0, 2, 1), error).numpy()
+losses == sorted(losses, reverse=True)
+"""
+
+
+def test_the_operations_of_an_autodiff_library_compute_and_train():
+    transposed = "Tensor(a).permute(0, 2, 1), Tensor(np.ones((1, 4, 1)))"
+    cells = [
+        "np.array_equal(neg(Tensor(a)).numpy(), -a)",
+        f"np.array_equal(add({transposed}).numpy(), a.transpose(0, 2, 1) + 1)",
+        "np.array_equal(total(Tensor(a), 1).numpy(), a.sum(1, keepdims=True))",
+        TRAINING,
+    ]
+    head = OPERATIONS.replace("PROGRAMS", repr(str(Path(__file__).parents[1] / "data" / "programs")))
+    shown = outputs_of("%load_ext tilescope", "%tilescope on", head, *cells)[3:]
+    assert [value["text/plain"] for value, _ in shown] == ["True"] * 4
+    summaries = [launches["text/plain"].splitlines()[0] for _, launches in shown]
+    assert summaries[0] == summaries[1] == "1 launch, 0 findings"
+    assert summaries[3].startswith("18 launches of 4 kernels")
 
 
 def test_what_can_t_be_traced_is_one_sentence():

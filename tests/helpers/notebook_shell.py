@@ -133,8 +133,8 @@ class Shell:
             then(None)
         return self.shown
 
-    def run_cell(self, text: str, number: int = 0) -> None:
-        """Run a text as a cell; number: of a user's cell, 0 for a text that a magic runs."""
+    def run_cell(self, text: str, number: int = 0) -> SimpleNamespace:
+        """Run a text as a cell, and return its success; number: of a user's cell, 0 for a text that a magic runs."""
         file = self.compile.cache(text, number or self.execution_count)
         *statements, last = ast.parse(text).body
         is_value = isinstance(last, ast.Expr)
@@ -147,6 +147,8 @@ class Shell:
                     self.display(value)
         except Exception as error:  # noqa: BLE001  # a notebook shows any
             self.shown.append({"error": f"{type(error).__name__}: {error}"})
+            return SimpleNamespace(success=False)
+        return SimpleNamespace(success=True)
 
 
 def main() -> None:

@@ -51,12 +51,14 @@ def lecture_cells(
 
 def _text(step: ResolvedStep) -> str:
     """Return the text of a step as Markdown, with its question and a hidden answer."""
-    caption, question, answer = step.caption(), step.step.change.question, step.answer()
+    caption, answer = step.caption(), step.answer()
     parts = [f"## {step.step.title}", caption.html]
     parts += [f"<small>{html.escape(caption.foot)}</small>"] if caption.foot else []
-    if question is not None and answer is not None:
-        choices = "\n".join(f"- {html.escape(choice)}" for choice in answer.choices)
-        parts += [f"**{html.escape(question.ask)}**", choices, details("Answer", html.escape(answer.text))]
+    if answer is not None:
+        wording = answer.wording
+        choices = "\n".join(f"- {html.escape(choice)}" for choice in wording.choices)
+        parts += [f"**{html.escape(wording.ask)}**", choices or html.escape(wording.hint)]
+        parts += [details("Answer", html.escape(answer.text))]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ...model.bookmark import Setup
+
 MODULE = "tilescope.app.hall.drawing"
 
 
@@ -14,6 +16,7 @@ class DrawStep(Struct, frozen=True):
     number: int  # of the step, from 0
     folder: str  # for the pages
     name: str  # of the pages, without their endings
+    setups: tuple[Setup, ...] = ()  # of the step's panes; none without consent to its program
 
 
 class DrawnStep(Struct, frozen=True):

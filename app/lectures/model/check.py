@@ -95,9 +95,14 @@ def _step_problems(
 def _number_problems(step: Step, names: Environment) -> Iterator[Problem]:
     yield from fill_caption(step.caption, names).problems
     yield from fill_caption(step.spoken, names).problems
-    if step.change.question is not None:
+    if (question := step.change.question) is not None:
         try:
-            answer_of(step.change.question, names)
+            question.ask.fill(names)
+        except ExpressionError as error:
+            yield Problem(step.line_of("ask"), str(error))
+            return
+        try:
+            answer_of(question, names)
         except ExpressionError as error:
             yield Problem(step.line_of("answer"), str(error))
 

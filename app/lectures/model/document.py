@@ -15,6 +15,7 @@ from ...model.visible_text import escape_controls, escape_controls_in_lines
 from .blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from .captions import Caption, read_caption
 from .changes import StepChange, is_change, parse_change
+from .filled_text import BRACES
 from .problems import LectureError, Problem
 
 if TYPE_CHECKING:
@@ -102,22 +103,14 @@ def _parser() -> MarkdownIt:
 
 def _placeholder(state: StateInline, silent: bool) -> bool:
     """Parse {expression}, and {{ and }} as braces: a rule of the Markdown parser."""
-    source, pos = state.src, state.pos
-    if source[pos] not in "{}":
+    match = BRACES.match(state.src, state.pos)
+    if match is None:
         return False
-    if source[pos : pos + 2] in ("{{", "}}"):
-        if not silent:
-            state.push("text", "", 0).content = source[pos]
-        state.pos += 2
-        return True
-    end = source.find("}", pos)
-    if source[pos] == "}" or end < 0:
-        return False
-    if not silent:
-        state.push("placeholder", "", 0).content = " ".join(
-            source[pos + 1 : end].split("\n")
-        )  # it may be folded
-    state.pos = end + 1
+    if not silent and match[1] is None:
+        state.push("text", "", 0).content = match[0][0]
+    elif not silent:
+        state.push("placeholder", "", 0).content = match[1].replace("\n", " ")  # it may be folded
+    state.pos = match.end()
     return True
 
 

@@ -18,7 +18,7 @@ from ...widgets.widget_picture import PictureError
 from ..model.captions import FilledCaption, fill_caption
 from ..model.document import Lecture
 from ..model.quantities import MARK_TEXTS
-from ..model.questions import Answer
+from ..model.questions import Answer, Wording
 from ..model.scenes import Scene
 from .step_picture import NO_PICTURE, ResolvedStep, StepPictures
 
@@ -289,17 +289,18 @@ def question_html(standing: ResolvedStep, answered: bool) -> str:
     question, answer = standing.step.change.question, standing.answer()
     if question is None:
         return ""
-    asked = f'<p><b class="accent">Question</b>&nbsp; {markup(question.ask)}</p>'
-    if answer is None:
+    wording = answer.wording if answer else question.wording(None)
+    asked = f'<p><b class="accent">Question</b>&nbsp; {markup(wording.ask)}</p>{choices_html(wording)}'
+    if answer is None or not answered:
         return asked
-    asked += choices_html(answer)
-    return f'{asked}<p><b class="accent">Answer</b>&nbsp; {answer_html(answer)}</p>' if answered else asked
+    return f'{asked}<p><b class="accent">Answer</b>&nbsp; {answer_html(answer)}</p>'
 
 
-def choices_html(answer: Answer) -> str:
-    """Render the choices of a question as HTML, each with its letter; "" without any."""
-    texts = [f"{letter})&nbsp;{markup(text)}" for letter, text in zip(LETTERS, answer.choices, strict=False)]
-    return f"<p>{'&nbsp;&nbsp;&nbsp; '.join(texts)}</p>" if texts else ""
+def choices_html(wording: Wording) -> str:
+    """Render the choices of a question as HTML, each with its letter, or its hint; "" without both."""
+    choices = zip(LETTERS, wording.choices, strict=False)
+    texts = [f"{letter})&nbsp;{markup(text)}" for letter, text in choices] or [markup(wording.hint)]
+    return f"<p>{'&nbsp;&nbsp;&nbsp; '.join(texts)}</p>" if any(texts) else ""
 
 
 def answer_html(answer: Answer) -> str:

@@ -27,7 +27,6 @@ from ..model.changes import Pane
 from ..model.document import Lecture, read_lecture
 from ..model.problems import LectureError, Problem
 from ..model.program_panes import ProgramPane, runs_program, with_setups
-from ..model.questions import Question
 from ..model.scenes import scenes_of
 from .blank import BlankScreen
 from .caption import CaptionBar, unbroken
@@ -38,7 +37,7 @@ from .programs import LaunchUnavailableError
 from .step_cover import StepCover, StepNote
 
 if TYPE_CHECKING:  # loaded with the first lecture
-    from .question_card import QuestionCard, QuestionState
+    from .question_card import QuestionCard
 
 COLOURS = {"auto": "automatic", "value": "values", "reads": "reads so far"}
 TICK = 1000  # milliseconds between updates of the timer
@@ -79,7 +78,11 @@ class Lectures(QObject):
         self.note = StepNote(look.theme, places.body, places.foot)
         self.cover = StepCover(look.theme, places.body, places.caption)
         self.card: QuestionCard | None = None
-        self._card_question: tuple[int, Question | None] = (-1, None)  # of the card, with its step
+        self._card_key: tuple[int, str, tuple[str, ...]] = (
+            -1,
+            "",
+            (),
+        )  # step, question and choices of the card
         self.checks = CheckJob(stage.jobs, self)
         self.checks.checked = self._show_checked
         self.checks.failed = partial(places.notice.error, cause="lecture file")
@@ -314,30 +317,23 @@ class Lectures(QObject):
     def _show_card(self) -> None:
         player, old = self.player, self.card
         question = player.step.change.question if player.step and player.moment() else None
-        asked = self._asked(question) if question else None
-        if question is None or asked is None:
-            self.card, self._card_question = None, (-1, None)
-        elif self.card is None or self._card_question != (player.number, question):
-            from .question_card import QuestionCard
-
-            self._card_question = player.number, question
-            self.card = QuestionCard(self.look.theme, asked)
-            self.card.chosen = player.choose
-            self.card.revealed = player.reveal
+        if question is None:
+            self.card = None
         else:
-            self.card.show_asked(asked)
+            from .question_card import QuestionCard, question_state
+
+            asked = question_state(question, player.answer(), player.chosen, is_revealed=player.is_revealed)
+            key = player.number, asked.ask, asked.choices
+            if old is None or key != self._card_key:
+                self._card_key = key
+                self.card = QuestionCard(self.look.theme, asked)
+                self.card.chosen = player.choose
+                self.card.revealed = player.reveal
+            else:
+                old.show_asked(asked)
         self.places.caption.set_card(self.card)
         if old is not None and old is not self.card:
             old.deleteLater()
-
-    def _asked(self, question: Question) -> QuestionState | None:
-        """Return the current state of the question."""
-        from .question_card import question_state
-
-        player, answer = self.player, self.player.answer()
-        choices = answer.choices if answer else question.texts
-        shown = (answer.quantity, answer.text, answer.right) if answer and player.is_revealed else None
-        return question_state(question.ask, choices, player.chosen, shown, question.hint)
 
     def _show_awaited(self) -> None:
         awaited = self.player.awaited

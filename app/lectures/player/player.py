@@ -292,7 +292,8 @@ class LecturePlayer(QObject):
     def choose(self, i: int) -> None:
         """Choose an answer, counted from 0, unless the right one is shown."""
         question = self.step.change.question if self.step else None
-        if question and not self.is_revealed and 0 <= i < len(question.texts):
+        choices = question.choices if question and question.kind == "choose" else ()
+        if not self.is_revealed and 0 <= i < len(choices):
             self.chosen = i
             self.changed.emit()
 
@@ -364,7 +365,7 @@ class LecturePlayer(QObject):
     def prepared_step(self, number: int) -> tuple[tuple[Setup, ...], list[Session]] | None:
         """Return the setups and sessions of a step's panes; None if the sessions are not loaded."""
         sessions = self._sessions_of(number) if self.lecture else None
-        return None if sessions is None else (self._setups_of(number), sessions)
+        return None if sessions is None else (self.setups_of(number), sessions)
 
     def _names(self) -> Environment | None:
         if self._moment is None or self._sessions is None:
@@ -383,10 +384,10 @@ class LecturePlayer(QObject):
 
     # Sessions.
 
-    def _setups_of(self, number: int) -> tuple[Setup, ...]:
+    def setups_of(self, number: int) -> tuple[Setup, ...]:
         """Return the setups of a step's panes; raises LaunchUnavailableError, CatalogueError and PlanError.
 
-        A step with only a chart uses the panes of the next step that has some.
+        A trusted program is run if necessary. A step with only a chart uses the panes of the next step that has some.
         """
         assert self.lecture
         scenes = [scene for scene in self.scenes[number:] if scene.panes]
@@ -408,7 +409,7 @@ class LecturePlayer(QObject):
 
     def _sources_of(self, number: int) -> list[Source]:
         """List the sources of a step's sessions; raises LaunchUnavailableError, CatalogueError and PlanError."""
-        return [setup.file or self._launch_of(setup) for setup in self._setups_of(number)]
+        return [setup.file or self._launch_of(setup) for setup in self.setups_of(number)]
 
     def _launch_of(self, setup: Setup) -> Launch:
         key = repr(setup)
@@ -501,7 +502,7 @@ class LecturePlayer(QObject):
         assert self._moment
         scene, look = self.scenes[self.number], self._bookmark()
         selections = self._moment.selections if standing else self._moment.first_selections
-        mark = scene_bookmark(scene, self._setups_of(self.number), look)
+        mark = scene_bookmark(scene, self.setups_of(self.number), look)
         self._show(msgspec.structs.replace(mark, selections=selections, moment=position), None)
 
     def _play(self, play: Play, moment: Moment) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 from PySide6.QtCore import QRegularExpression, QSize, Qt
 from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut
 from PySide6.QtWidgets import (
@@ -22,7 +23,8 @@ from ...model.visible_text import escape_controls
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
-from ..model.quantities import MARK_TEXTS, Quantity
+from ..model.quantities import MARK_TEXTS
+from ..model.questions import Answer, Question
 from .caption import CaptionCard, sized
 
 LETTERS = "ABCDEF"
@@ -40,10 +42,10 @@ class QuestionState(Struct, frozen=True):
     ask: str  # the question
     choices: tuple[str, ...]  # texts, none if a number is asked for
     chosen: int | None  # index of the choice
-    right: int | None  # index of the choice, None before it is revealed
-    answer: str  # text, "" before it is revealed
-    origin: str  # of the answer: "exact from the trace"; "" before it is revealed
-    is_revealed: bool  # whether the answer is shown
+    right: int | None = None  # index of the choice, None before it is revealed
+    answer: str = ""  # text, "" before it is revealed
+    origin: str = ""  # of the answer: "exact from the trace"; "" before it is revealed
+    is_revealed: bool = False  # whether the answer is shown
     hint: str = ""  # what the audience does if it neither chooses nor types
 
 
@@ -224,18 +226,15 @@ class QuestionCard(CaptionCard):
 
 
 def question_state(
-    ask: str,
-    choices: Sequence[str],
-    chosen: int | None,
-    answer: tuple[Quantity, str, int | None] | None,
-    hint: str = "",
+    question: Question, answer: Answer | None, chosen: int | None, *, is_revealed: bool
 ) -> QuestionState:
-    """Build the state of a question. answer: (quantity, text, index of the choice) once it is revealed."""
-    if answer is None:
-        return QuestionState(ask, tuple(choices), chosen, None, "", "", is_revealed=False, hint=hint)
-    quantity, text, right = answer
-    origin = f"{MARK_TEXTS.get(quantity.mark, '')} {quantity.origin}".strip()
-    return QuestionState(ask, tuple(choices), chosen, right, text, origin, is_revealed=True, hint=hint)
+    """Build the state of a question. answer: None if it can't be computed. chosen: index of a choice."""
+    wording = answer.wording if answer else question.wording(None)
+    state = QuestionState(wording.ask, wording.choices, chosen, hint=wording.hint)
+    if answer is None or not is_revealed:
+        return state
+    origin = f"{MARK_TEXTS.get(answer.quantity.mark, '')} {answer.quantity.origin}".strip()
+    return replace(state, right=answer.right, answer=answer.text, origin=origin, is_revealed=True)
 
 
 def _state(asked: QuestionState, i: int) -> str:

@@ -180,8 +180,7 @@ def show_step_text(
     if question is None or answer is None:
         bar.set_card(None)
     else:
-        revealed = None if is_open else (answer.quantity, answer.text, answer.right)
-        state = question_state(question.ask, answer.choices, chosen, revealed, question.hint)
+        state = question_state(question, answer, chosen, is_revealed=not is_open)
         bar.set_card(QuestionCard(bar.theme, state))
 
 

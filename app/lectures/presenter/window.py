@@ -368,9 +368,9 @@ class PresenterWindow(QWidget):
             return
         visibility = "The audience sees it." if player.is_revealed else "The audience does not see it yet."
         ink = self.theme.palette
-        html = f"<p><b>{markup(question.ask)}</b></p>"
+        wording = answer.wording if answer else question.wording(None)
+        html = f"<p><b>{markup(wording.ask)}</b></p>{choices_html(wording)}"
         if answer is not None:
-            html += choices_html(answer)
             html += f'<p><span style="color:{ink.good}"><b>Answer</b></span>&nbsp; {answer_html(answer)}</p>'
         self.answer.setText(f'{html}<p style="color:{ink.muted}">{visibility}</p>')
 

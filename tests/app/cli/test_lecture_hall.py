@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +67,46 @@ def test_a_presented_lecture_answers_phones_until_it_ends(tmp_path):
         assert window.wait(PATIENCE) == 0
     assert not _answers(port)
     assert list(tmp_path.glob("tilescope-hall-*")) == []
+
+
+ASKS_FIRST = """# Lecture
+
+## How many?
+
+```tilescope
+show: vector-increment:count=32,threads=32
+ask: How many threads run?
+answer: left.threads_in_all
+```
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_killed_window_leaves_the_votes_so_far_and_no_server(tmp_path):
+    lecture, results = write_lecture(tmp_path, ASKS_FIRST), tmp_path / "votes.csv"
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "tilescope", "lecture", str(lecture), "--hall", "--port", str(port)]
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [*command, "--rehearse", "3", "--results", str(results)], env=environment
+    ) as window:
+        end = time.monotonic() + 90
+        try:
+            while not results.exists() or _votes(results) < 3:
+                assert window.poll() is None and time.monotonic() < end
+                time.sleep(0.05)
+        finally:
+            window.kill()
+    while _answers(port):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert _votes(results) == 3
+
+
+def _votes(results: Path) -> int:
+    with results.open(newline="") as file:
+        return sum(int(row["count"]) for row in csv.DictReader(file))
 
 
 def _answers(port: int) -> bool:

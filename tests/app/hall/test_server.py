@@ -6,11 +6,16 @@ import asyncio
 import json
 import socket
 from contextlib import closing, suppress
+from typing import Any
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
+from browser import needs_chromium, open_browser
 from halls import ASKS, ask, open_server
 from patience import PATIENCE
+from tilescope.app.hall.guard import GuardedProtocol
 from tilescope.app.hall.model.messages import STYLE, HallState, Serve
 from tilescope.app.hall.server import Hall
 
@@ -127,6 +132,13 @@ def test_a_taken_port_ends_in_one_sentence(tmp_path):
             assert "--port" in server.report.error
 
 
+def test_the_next_port_is_tried_if_none_is_requested(tmp_path):
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        with open_server(tmp_path, port=port, is_fixed=False) as server:
+            assert port < server.report.port < port + 10 and ask(server.report.port, "/")[0] == 200
+
+
 def test_an_address_has_few_phones_but_this_computer_has_many(tmp_path):
     async def tokens(address: str, count: int) -> list[str]:
         (tmp_path / STYLE).write_text("")
@@ -137,6 +149,122 @@ def test_an_address_has_few_phones_but_this_computer_has_many(tmp_path):
     assert len(set(room)) == 21 and room[20:] == [""] * 10
     own = asyncio.run(tokens("127.0.0.1", 1010))
     assert len(set(own)) == 1001 and own[1000:] == [""] * 10
+
+
+def answers(hall: Hall, address: str, count: int) -> list[int]:
+    """Ask a hall for its page as this address, and return the statuses."""
+    statuses: list[int] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def ask_often() -> None:
+        host = [(b"host", b"127.0.0.1:0")]
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/phone.js",
+            "client": (address, 1),
+            "headers": host,
+        }
+        for _ in range(count):
+            await hall(scope, receive, send)
+
+    hall.loop.run_until_complete(ask_often())
+    return statuses
+
+
+def test_an_address_asks_at_a_limited_rate_and_others_are_not_affected(tmp_path):
+    (tmp_path / STYLE).write_text("")
+
+    async def new_hall() -> Hall:
+        return Hall(Serve(str(tmp_path), "", 0, is_fixed=False), list)
+
+    loop = asyncio.new_event_loop()
+    hall = loop.run_until_complete(new_hall())
+    statuses = answers(hall, "10.0.0.9", 1000)
+    assert statuses[:200] == [200] * 200 and 429 in statuses
+    assert answers(hall, "10.0.0.8", 1) == [200]
+    assert set(answers(hall, "127.0.0.1", 1000)) == {200}
+    loop.close()
+
+
+class Transport(asyncio.Transport):
+    """A connection from an address."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__({"peername": (address, 1)})
+        self.is_aborted = False
+
+    def is_closing(self) -> bool:
+        return self.is_aborted
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    close = abort
+
+
+def test_connections_are_limited_for_an_address_and_in_all_and_public_ones_refused():
+    async def connect() -> None:
+        config, state = uvicorn.Config(answers, log_config=None), ServerState()
+        config.load()
+        opened: list[GuardedProtocol] = []
+
+        def is_accepted(address: str) -> bool:
+            transport = Transport(address)
+            protocol = GuardedProtocol(config, state, {})
+            protocol.connection_made(transport)
+            opened.append(protocol)
+            return not transport.is_aborted
+
+        assert not is_accepted("8.8.8.8") and not is_accepted("")
+        assert [is_accepted("10.0.0.9") for _ in range(101)] == [True] * 100 + [False]
+        assert is_accepted("10.0.0.8")
+        opened[2].connection_lost(None)
+        opened[102].connection_lost(None)  # the refused one
+        assert is_accepted("10.0.0.9")
+        room = 2500 - GuardedProtocol.by_address.total()
+        assert [is_accepted("127.0.0.1") for _ in range(room + 1)] == [True] * room + [False]
+
+    asyncio.run(connect())
+    GuardedProtocol.by_address.clear()
+
+
+def test_huge_headers_and_slow_bodies_are_refused(server):
+    port = server.report.port
+    phone = cookie_of(server)
+    with suppress(OSError):  # the connection may close before everything is sent
+        assert ask(port, "/", f"X: {'x' * 200_000}")[0] in (0, 400)
+    with closing(socket.create_connection(("127.0.0.1", port), 60)) as slow:
+        head = f"POST /vote HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{phone}\r\nContent-Length: 30\r\n\r\n["
+        slow.sendall(head.encode())
+        assert slow.recv(100).startswith(b"HTTP/1.1 413")
+    assert ask(port, "/")[0] == 200
+
+
+@needs_chromium
+def test_an_old_browser_and_one_without_javascript_show_one_sentence(server):
+    address = f"http://127.0.0.1:{server.report.port}/"
+    sentence = "a browser of 2023 or later. Follow the lecture on the screen."
+    with open_browser() as phone:
+        script = "delete window.EventSource"
+        added = phone.command("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+        phone.driver.get(address)
+        assert phone.text("body").strip() == f"This page needs {sentence}"
+        phone.command("Page.removeScriptToEvaluateOnNewDocument", identifier=added)
+        script = "delete Element.prototype.replaceChildren"  # as before 2020
+        phone.command("Page.addScriptToEvaluateOnNewDocument", source=script)
+        phone.driver.get(address)
+        assert phone.text("body").strip() == f"This page needs {sentence}"
+        assert phone.console_messages() == []
+        phone.command("Emulation.setScriptExecutionDisabled", value=True)
+        phone.driver.get(address)
+        assert phone.driver.find_element("id", "status").text == f"This page needs JavaScript, in {sentence}"
 
 
 def test_a_connection_without_a_request_is_closed(server):

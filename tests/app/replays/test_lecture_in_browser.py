@@ -129,8 +129,11 @@ def test_a_question_hides_its_caption_and_the_end_until_it_is_answered(page, fil
     seen = "return document.querySelector('main').innerText"
     page.run("replay.openStep(3)")
     assert "Nothing is lost" not in page.run(seen) and "race" not in page.run(seen)
+    lesson = "return getComputedStyle(document.querySelector('.lesson')).display"
+    assert page.run(lesson) == "none"  # it may explain the answer
     assert page.run("return [replay.position, Boolean(replay.playing)]") == [0, False]
     page.run("document.querySelector('.reveal').click()")
+    assert page.run(lesson) == "block"
     page.wait(f"return !replay.playing && replay.position === {end}")
     assert "Nothing is lost" in page.run(seen)
     assert page.text(".verdict") == "equals NumPy by luck: other orders may differ"

@@ -108,6 +108,21 @@ def test_zip_takes_from_each_array_until_one_has_no_more(tmp_path):
     assert_engines_agree(launch(tmp_path, source, LONGS, block=(10, 1, 1)))
 
 
+def test_zip_reads_nothing_that_no_round_uses(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        index = cuda.local.array(6, a.dtype)
+        index[0] = 1
+        index[1] = 2
+        for k, (x, y) in enumerate(zip(index, a[:2])):
+            out[k] = x * y
+    """
+    for trace in run_both(launch(tmp_path, source, LONGS, block=(1, 1, 1))):
+        names = [trace.buffers[number].name for number in trace.buffer[trace.op == Op.LOAD]]
+        assert names == ["index", "a", "index", "a"]
+
+
 def test_arrays_of_the_type_of_another(tmp_path):
     source = """
     @cuda.jit(device=True)

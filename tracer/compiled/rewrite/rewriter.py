@@ -357,26 +357,29 @@ class Rewriter(ExpressionRewriter):
         """Rewrite a loop over `zip` or `enumerate` to take an element of each part until one is exhausted."""
         if node.orelse:
             self.refuse(node, "a loop over zip or enumerate with else")
-        index, body, sources = self.program.temporary(), list[ast.stmt](), list[ast.Name]()
-        values = self._composed_element(node.iter, index, node, body, sources)
-        body += self.assign(node.target, values)
+        index, loads, sources = self.program.temporary(), list[ast.stmt](), list[ast.Name]()
+        values = self._composed_element(node.iter, index, node, loads, sources)
+        ends = [  # before the loads: a compiler drops those of a round that is not complete
+            parse_statement(f"if {index} >= _ts_len({source.id}): break", node) for source in sources[1:]
+        ]
+        body = [*ends, *loads, *self.assign(node.target, values)]
         before, self.before = self.before, []
         body += self._body(node.body)
         self.before = before
         target, iterated = (
             ast.Name(index, ast.Store()),
-            parse_expression(f"_ts_range(_ts_len({sources[0].id}) + 1)", node),
+            parse_expression(f"_ts_range(_ts_len({sources[0].id}))", node),
         )
         return set_position(ast.For(target, iterated, _with_tick(self, node, body), [], None), node)
 
     def _composed_element(
-        self, iterated: ast.expr, index: str, node: ast.For, body: list[ast.stmt], sources: list[ast.Name]
+        self, iterated: ast.expr, index: str, node: ast.For, loads: list[ast.stmt], sources: list[ast.Name]
     ) -> ast.expr:
-        """Return the element at an index; append its load to `body`, and its source to `sources`."""
+        """Return the element at an index; append its load to `loads`, and its source to `sources`."""
         iterator = iterator_of(self.scope, iterated)
         if iterator is not None:
             inner = composed_parts(self.scope, iterated)
-            parts = [self._composed_element(part, index, node, body, sources) for part in inner]
+            parts = [self._composed_element(part, index, node, loads, sources) for part in inner]
             if iterator is enumerate:
                 start_argument = iterated.args[1:]  # type: ignore[attr-defined]  # of a call
                 start = self.assign_temporary(self.visit(start_argument[0])).id if start_argument else "0"
@@ -386,14 +389,13 @@ class Rewriter(ExpressionRewriter):
             iterated.args = [self.assign_temporary(self.visit(a)) for a in iterated.args]
         sources.append(self.assign_temporary(self.visit(iterated)))
         name, site = self.program.temporary(), self.site(loop_position(node), Op.LOAD)
-        body.append(parse_statement(f"if {index} >= _ts_len({sources[-1].id}): break", node))
         item = self.call("_ts_load", [sources[-1], ast.Name(index, ast.Load()), site], node)
         if isinstance(iterated, ast.Call):  # a range
             begin, _, step = (
                 ["0", "0", "1"] if len(iterated.args) < 2 else [*map(ast.unparse, iterated.args), "1"][:3]
             )
             item = parse_expression(f"{begin} + {index} * {step}", node)
-        body.append(set_position(ast.Assign([ast.Name(name, ast.Store())], item), node))
+        loads.append(set_position(ast.Assign([ast.Name(name, ast.Store())], item), node))
         return set_position(ast.Name(name, ast.Load()), node)  # type: ignore[no-any-return]
 
     def _element_loop(

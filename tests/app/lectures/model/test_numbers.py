@@ -136,7 +136,7 @@ def test_a_number_may_be_folded_into_the_next_line():
 def test_answers_are_computed_and_the_right_choice_is_known():
     step, names = shown("ask: How many?", "choices: 1 | {left.tile} | 1,024", "answer: left.tile")
     answer = answer_of(step.change.question, names)
-    assert (answer.text, answer.choices, answer.right) == ("4", ("1", "4", "1,024"), 1)
+    assert (answer.text, answer.wording.choices, answer.right) == ("4", ("1", "4", "1,024"), 1)
     step, names = shown("ask: Is it right?", "choices: yes | no", "answer: left.races > 0")
     assert answer_of(step.change.question, names).right == 1
     step, names = shown(
@@ -144,7 +144,8 @@ def test_answers_are_computed_and_the_right_choice_is_known():
     )
     assert answer_of(step.change.question, names).text == "columns"
     step, names = shown("ask: How many?", "answer: left.threads_in_all")
-    assert (answer_of(step.change.question, names).text, step.change.question.choices) == ("64", ())
+    answer = answer_of(step.change.question, names)
+    assert (answer.text, answer.wording.choices) == ("64", ())
 
 
 def test_nsights_counts_are_named_with_their_device_where_they_were_recorded():

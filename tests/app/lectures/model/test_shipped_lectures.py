@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from tilescope.app.lectures.model.check import check_lecture
@@ -13,6 +15,7 @@ from tilescope.app.lectures.model.library import (
     lecture_title,
     shipped_lectures,
 )
+from tilescope.app.lectures.model.questions import Kind
 from tilescope.app.lectures.model.sessions import Sessions
 from tilescope.tracer.run.worker_client import Worker
 
@@ -51,6 +54,11 @@ def test_a_shipped_lecture_has_no_mistakes(name, sessions):
     assert sum(step.change.question is not None for step in lecture.steps) >= 2
     assert all(step.caption for step in lecture.steps)
     assert any(step.notes for step in lecture.steps)
+
+
+def test_a_shipped_lecture_asks_every_kind_of_question():
+    questions = [step.change.question for step in read_lecture(lecture_file("sectors")).steps]
+    assert {question.kind for question in questions if question} == set(get_args(Kind))
 
 
 def test_the_tour_has_five_steps_without_mistakes(sessions):
