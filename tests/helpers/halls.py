@@ -41,12 +41,15 @@ class Server:
     def wait_for(self, condition: Any) -> Report:
         """Read reports until one meets a condition."""
         alarm = threading.Timer(PATIENCE, self.process.kill)  # reports come only with changes
+        alarm.daemon = True
         alarm.start()
-        while not condition(self.report):
-            line = next(self._lines, b"")
-            assert line, self.report
-            self.report = msgspec.json.decode(line, type=Report)
-        alarm.cancel()
+        try:
+            while not condition(self.report):
+                line = next(self._lines, b"")
+                assert line, self.report
+                self.report = msgspec.json.decode(line, type=Report)
+        finally:
+            alarm.cancel()
         return self.report
 
     def show(self, state: HallState) -> None:
