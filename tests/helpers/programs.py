@@ -46,10 +46,15 @@ shift[1, 64](np.zeros(64, np.int32))
 )
 
 
+# What is printed of a launch that takes long, as any does on a busy machine.
+NOTICE = re.compile(r"^tilescope: \w+ has run for .*\n", re.MULTILINE)
+
+
 def run_tilescope(*words: str, folder: Path, **options):
+    """Run a command and return the finished process, without notices of long launches."""
     command = [sys.executable, "-m", "tilescope", *words]
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    return subprocess.run(
+    done = subprocess.run(
         command,
         cwd=folder,
         capture_output=True,
@@ -59,6 +64,8 @@ def run_tilescope(*words: str, folder: Path, **options):
         check=False,
         **options,
     )
+    done.stderr = NOTICE.sub("", done.stderr)
+    return done
 
 
 RUN_TOGETHER = """
@@ -86,10 +93,9 @@ def printed_by_each(output: str) -> dict[str, str]:
 
 
 def messages_of(done) -> str:
-    """Return the standard error of a command without its lines about engines, traced launches and progress."""
+    """Return the standard error of a command without its lines about engines and traced launches."""
     lines = done.stderr.splitlines(keepends=True)
-    usual = r"tilescope: ([\d,]+ launch(es)? of \w+ ran |[\d,]+ launch(es)? of [\d,]+ kernels? traced: |not traced: |"
-    usual += r"\w+ has run for )"
+    usual = r"tilescope: ([\d,]+ launch(es)? of \w+ ran |[\d,]+ launch(es)? of [\d,]+ kernels? traced: |not traced: )"
     return "".join(line for line in lines if not re.match(usual, line))
 
 

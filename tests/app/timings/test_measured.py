@@ -213,7 +213,7 @@ def test_its_room_is_there_before_it_is_known(monkeypatch):
     monkeypatch.setattr(MeasuredTimes, "want", lambda _: None)  # the window wants them when it opens
     with open_window(("count-racing", "count-atomic"), wait=False) as window:
         measured = window.central.results.measured
-        wait_until(window.stage.is_settled)
+        wait_until(lambda: window.stage.is_settled() and not window.central.results.is_behind)
         QApplication.processEvents()
         assert measured.sources is None
         heights = [pane.heading.height() for pane in window.central.panes]
