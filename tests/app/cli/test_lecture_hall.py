@@ -8,14 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from halls import ask
-from patience import PATIENCE
+from patience import PATIENCE, until
 from presenting import write_lecture
 from tilescope.app.cli.main import main
 
@@ -56,10 +55,7 @@ def test_a_presented_lecture_answers_phones_until_it_ends(tmp_path):
         [*command, "--rehearse", "2", "--results", str(results)], env=environment
     ) as window:
         try:
-            end = time.monotonic() + 60
-            while not _answers(port):
-                assert window.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
+            until(lambda: _answers(port) or window.poll() is not None)
             status, _, body = ask(port, "/")
             assert status == 200 and b"phone.js" in body
         finally:
@@ -91,16 +87,11 @@ def test_a_killed_window_leaves_the_votes_so_far_and_no_server(tmp_path):
     with subprocess.Popen(
         [*command, "--rehearse", "3", "--results", str(results)], env=environment
     ) as window:
-        end = time.monotonic() + 90
         try:
-            while not results.exists() or _votes(results) < 3:
-                assert window.poll() is None and time.monotonic() < end
-                time.sleep(0.05)
+            until(lambda: (results.exists() and _votes(results) >= 3) or window.poll() is not None)
         finally:
             window.kill()
-    while _answers(port):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not _answers(port))
     assert _votes(results) == 3
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from patience import PATIENCE
+from patience import PATIENCE, until
 from programs import wait_for_exit
 from tilescope.tracer.processes.json_process import module_command
 from tilescope.tracer.processes.keeper import ERROR_LINES, LAST_LINES, STOP
@@ -43,8 +43,7 @@ def test_no_child_process_outlives_the_program(tmp_path, end):
     folder, note = tmp_path / "traces", tmp_path / "pids"
     folder.mkdir()
     with kept(folder, FAMILY, str(note), "0.2" if end == "by itself" else "100") as process:
-        while not Path(f"{note}.done").exists():
-            assert process.poll() is None
+        until(lambda: Path(f"{note}.done").exists() or process.poll() is not None)
         program, child = map(int, Path(f"{note}.done").read_text().split())
         assert process.stdin is not None
         if end == "told":
