@@ -87,7 +87,7 @@ def run_together(command: str, paths: Iterable[Path | str], *words: str, folder:
 
 
 def printed_by_each(output: str) -> dict[str, str]:
-    """Return what each program of `run_together` printed, by the name of its file."""
+    """Split the output of `run_together` by the names of the files."""
     _, *parts = re.split(r"^=== (.+)\n", output, flags=re.MULTILINE)
     return {Path(path).name: text.strip() for path, text in zip(parts[::2], parts[1::2], strict=True)}
 
