@@ -29,7 +29,11 @@ def test_the_parts_of_a_lecture_are_read():
     assert [setup.scenario for setup in first.change.show] == ["matmul-naive-col-on-x", "matmul-tiled"]
     assert second.change.anchor.kind == "next phase"
     assert third.change.play.seconds == 5
-    assert [choice.words.text for choice in third.change.question.choices] == ["1", "{left.global_sectors}", "none"]
+    assert [choice.words.text for choice in third.change.question.choices] == [
+        "1",
+        "{left.global_sectors}",
+        "none",
+    ]
     assert lecture.problems == () == check_lecture(lecture, session_of)
 
 

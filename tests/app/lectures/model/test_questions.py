@@ -47,7 +47,8 @@ def test_numbers_in_braces_are_filled_in_the_question_and_its_choices():
 
 
 def test_a_number_that_a_question_can_not_fill_in_is_reported_at_its_line(tmp_path):
-    text = "# Lecture\n\n## A step\n\n```tilescope\nshow: vector-increment\nask: Is {left.depth} deep?\nanswer: 1\n```\n"
+    change = "show: vector-increment\nask: Is {left.depth} deep?\nanswer: 1"
+    text = f"# Lecture\n\n## A step\n\n```tilescope\n{change}\n```\n"
     worker = Worker()
     (problem,) = check_lecture(parse_lecture(text, tmp_path / "a.md"), Sessions(worker, None).session_of)
     worker.close()
