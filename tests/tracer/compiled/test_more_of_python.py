@@ -51,6 +51,24 @@ def test_lambdas_as_device_functions(tmp_path):
     assert_engines_agree(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
 
 
+def test_lambdas_of_one_line_that_differ_in_an_operator(tmp_path):
+    source = """
+    product, total = cuda.jit(device=True)(lambda x, y: x * y), cuda.jit(device=True)(lambda x, y: x + y)
+
+    def scaled(factor):
+        return cuda.jit(device=True)(lambda x: x - factor), cuda.jit(device=True)(lambda x: x // factor)
+
+    less, part = scaled(3)
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = 1000 * product(a[i], 2) + 10 * total(a[i], 2) + less(a[i]) - part(a[i])
+    """
+    for trace in run_both(launch(tmp_path, source, LONGS, block=(4, 1, 1))):
+        assert trace.value[trace.op == Op.STORE].tolist() == [17, 2028, 4039, 6049]
+
+
 def test_a_function_that_is_passed_on(tmp_path):
     source = """
     @cuda.jit(device=True)

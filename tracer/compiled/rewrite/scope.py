@@ -77,12 +77,30 @@ def _tree_of(text: str) -> ast.Module:
 
 def _find_lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:
     """Return a lambda as a function: the one on its line that compiles to the same code."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and _compiles_to(node, code):
-            returned = ast.copy_location(ast.Return(node.body), node.body)
-            definition = ast.FunctionDef("_ts_lambda", node.args, [returned], [], None, None)
-            return ast.copy_location(definition, node)
-    raise NotCompilableError(f"line {code.co_firstlineno}: the source of a lambda was not found.")
+    nodes = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and _compiles_to(node, code)
+    ]
+    if len(nodes) > 1:  # such as x + y and x * y, which have equal names and constants
+        nodes = [node for node in nodes if _contains(node.body, code)][-1:]  # the innermost
+    if not nodes:
+        raise NotCompilableError(f"line {code.co_firstlineno}: the source of a lambda was not found.")
+    node = nodes[0]
+    returned = ast.copy_location(ast.Return(node.body), node.body)
+    definition = ast.FunctionDef("_ts_lambda", node.args, [returned], [], None, None)
+    return ast.copy_location(definition, node)
+
+
+def _contains(body: ast.expr, code: CodeType) -> bool:
+    """Check whether the instructions of a lambda are at places in a body."""
+    first, last = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+    places = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if line and end_line and column is not None and end_column  # None where Python keeps no places
+    ]
+    return bool(places) and all(first <= begin and end <= last for begin, end in places)
 
 
 def _compiles_to(node: ast.Lambda, code: CodeType) -> bool:
