@@ -48,7 +48,7 @@ from numba import cuda, float32
 def turn(a, out):
     tile = cuda.shared.array((32, 32), float32)
     x, y = cuda.grid(2)
-    tile[y, x] = a[y, x] * 0.5
+    tile[y, x] = a[y, x] * 0.1
     cuda.syncthreads()
     out[y, x] = tile[x, y]
 
@@ -78,7 +78,7 @@ def test_remedies_of_advice_are_tried_on_request(tmp_path):
     )
     assert not any("fix" in finding for finding in plain)
     assert [edit["new"] for finding in tried for edit in finding["fix"]] == [
-        ["    tile = cuda.shared.array((32, 33), float32)"], ["    tile[y, x] = a[y, x] * float32(0.5)"],
+        ["    tile = cuda.shared.array((32, 33), float32)"], ["    tile[y, x] = a[y, x] * float32(0.1)"],
     ]  # fmt: skip
     assert "or let neighbouring" in plain[0]["remedy"] and "or let" not in tried[0]["message"]
 
