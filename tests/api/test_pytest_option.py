@@ -177,7 +177,10 @@ def test_streams_that_nothing_orders_fail_the_test_that_launches_in_them(project
     assert outcomes(done) == {"test_unordered": "FAILED", "test_ordered": "PASSED"}, done.stdout
     text = after(done.stdout, "test_unordered")
     first, second = (n for n, line in enumerate(STREAMS.splitlines(), 1) if "cuda.stream()](x)" in line)
-    assert f"test_it.py:{second}: error: race: double writes 64 elements of x that double of line {first}" in text
+    assert (
+        f"test_it.py:{second}: error: race: double writes 64 elements of x that double of line {first}"
+        in text
+    )
 
 
 def test_processes_of_xdist_check_and_report_together(project):

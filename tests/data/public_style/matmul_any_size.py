@@ -13,7 +13,7 @@ def matmul(A, B, C):
     sB = cuda.shared.array(shape=(TPB, TPB), dtype=float32)
     x, y = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    tmp = float32(0.)
+    tmp = float32(0.0)
     for i in range(math.ceil(A.shape[1] / TPB)):
         sA[ty, tx] = 0
         sB[ty, tx] = 0

@@ -44,9 +44,9 @@ OUTSIDE = {
 # Faults that a test of the index would hide.
 HIDDEN = {
     "mirrored": "if i < a.size:\n        out[i] = a[a.size - i]",
-    "loop": "total = 0\n    for k in range(a.size + 1):\n        total += a[k]\n    if i < a.size:\n        out[i] = total",
+    "loop": "own = 0\n    for k in range(a.size + 1):\n        own += a[k]\n    if i < a.size:\n        out[i] = own",
     "data": "if i < a.size:\n        out[a[i] + 1] = 1",
-    "barrier": "s = cuda.shared.array(64, int32)\n    own = a[i]\n    cuda.syncthreads()\n    if i < 9:\n        out[i] = own",
+    "barrier": "own = a[i]\n    cuda.syncthreads()\n    if i < 9:\n        out[i] = own",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
@@ -37,6 +38,49 @@ def test_fix_writes_a_remedy_for_each_kernel(tmp_path):
     assert "    cuda.syncthreads()\n" in text and "cuda.atomic.add(out, 0, 1)" in text
     after = run_tilescope("check", "two.py", folder=tmp_path)
     assert after.returncode == 0, after.stdout
+
+
+PADDED = """
+import numpy as np
+from numba import cuda, float32
+
+@cuda.jit
+def turn(a, out):
+    tile = cuda.shared.array((32, 32), float32)
+    x, y = cuda.grid(2)
+    tile[y, x] = a[y, x] * 0.1
+    cuda.syncthreads()
+    out[y, x] = tile[x, y]
+
+turn[1, (32, 32)](np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32))
+"""
+
+
+def test_a_diff_states_the_counters_before_and_after(tmp_path):
+    (tmp_path / "turn.py").write_text(PADDED)
+    done = run_tilescope("check", "--diff", "turn.py", folder=tmp_path)
+    # 32 stores and 32 loads of warps: each load took 32 wavefronts.
+    remedy = "turn.py: make each row of tile 1 element longer on line 7 (shared wavefronts 1,056 -> 64).\n"
+    assert done.returncode == 0 and remedy in done.stdout
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=done.stdout, text=True, check=True)
+    assert "cuda.shared.array((32, 33), float32)" in (tmp_path / "turn.py").read_text()
+
+
+def test_remedies_of_advice_are_tried_on_request(tmp_path):
+    (tmp_path / "turn.py").write_text(PADDED)
+    words = ("check", "--output-format", "json", "--select", "TS802,TS807")
+    plain, tried = (
+        json.loads(run_tilescope(*words, *more, "turn.py", folder=tmp_path).stdout)["findings"]
+        for more in ((), ("--try-advice",))
+    )
+    assert (
+        [finding["rule"] for finding in plain] == [finding["rule"] for finding in tried] == ["TS802", "TS807"]
+    )
+    assert not any("fix" in finding for finding in plain)
+    assert [edit["new"] for finding in tried for edit in finding["fix"]] == [
+        ["    tile = cuda.shared.array((32, 33), float32)"], ["    tile[y, x] = a[y, x] * float32(0.1)"],
+    ]  # fmt: skip
+    assert "or let neighbouring" in plain[0]["remedy"] and "or let" not in tried[0]["message"]
 
 
 @pytest.mark.parametrize("option", ["--diff", "--fix"])
