@@ -14,6 +14,7 @@ from ..lectures.model.problems import LectureError
 from ..lectures.model.program_panes import runs_program
 from ..lectures.model.scenes import scenes_of
 from ..model.notebook_file import SUFFIX
+from ..model.nothing import nothing
 from .common.arguments import Parser, UsageError, positive_integer
 from .common.interrupts import immediate_interrupts
 from .common.new_notebook import check_new_file, write_new_notebook
@@ -110,11 +111,13 @@ def present(path: Path, chosen: Namespace) -> int:
     """Show a lecture in the window; raises LectureError if it can't be read at all."""
     from .open_window import show_lecture
 
-    read_lecture(path)
-    if not chosen.hall:
-        return show_lecture(path)
+    lecture = read_lecture(path)
 
     def follow(lectures: Lectures) -> Callable[[], None]:
+        if chosen.run_programs:
+            lectures.player.programs.agree_to_all(lecture)
+        if not chosen.hall:
+            return nothing
         from ..hall.hall import Hall, HallOptions  # after the window
 
         options = HallOptions(chosen.port, chosen.address, chosen.results, chosen.rehearse)
