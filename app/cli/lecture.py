@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...tracer.model.finding import count_noun
 from ...tracer.model.integers import parse_integer
 from ..lectures.model.document import Lecture, read_lecture
 from ..lectures.model.library import lecture_file, lecture_name, lecture_title, shipped_lectures
@@ -134,7 +135,7 @@ def check(path: Path, chosen: Namespace) -> int:
     unchecked = sum(map(runs_program, scenes))
     if not has_mistakes:
         part = f"{len(scenes) - unchecked} of " if unchecked else ""
-        print_escaped(f"{path}: {part}{len(scenes)} steps, no mistakes")
+        print_escaped(f"{path}: {part}{count_noun(len(scenes), 'step')}, no mistakes")
     return 1 if has_mistakes else 0
 
 

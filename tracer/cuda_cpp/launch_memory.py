@@ -148,7 +148,7 @@ class LaunchMemory:
         lines = self._facts.texts.get(site.file, "").splitlines() if site else []
         calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []
         if len(calls) == 1:
-            return calls[0]
+            return str(calls[0])
         return f"memory of line {site.line}" if lines and site else f"memory{index}"
 
     def _argument(self, number: int, kind: str) -> tuple[str, Layout]:

@@ -94,12 +94,12 @@ def message_of(
     holds_for_each: whether the numbers of the statement are those of every launch, and not of one.
     """
     more = [_places_text(also)] if also else []
-    each = "in each" if holds_for_each else "in one"
-    more += (
-        [f"{each} of {launches:,} launches{'' if holds_for_each else ' that have it'}"]
-        if launches > 1
-        else []
-    )
+    if launches > 1:
+        more += [
+            f"in each of {launches:,} launches"
+            if holds_for_each
+            else f"in {launches:,} launches, with the numbers of one"
+        ]
     return f"{statement.removesuffix('.')} ({', '.join(more)})." if more else statement
 
 
