@@ -52,7 +52,8 @@ def _expected_sites(trace: Trace) -> Ints:
     """Return for each arrival at a barrier the site at which its block's first thread came to that barrier."""
     barriers = trace.barriers
     first = first_sites(trace, int(barriers.phase.max(initial=0)) + 1)
-    return first[trace.block_positions(barriers.block), barriers.phase]
+    expected: Ints = first[trace.block_positions(barriers.block), barriers.phase]
+    return expected
 
 
 def _at_different_barriers(trace: Trace, requests: Requests, wrong: Ints, expected: Ints) -> list[Finding]:
@@ -130,7 +131,8 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
     matters = ran_on or _stored_to_shared(trace, missed, chosen)
     remedy = _move_remedy(trace, site) if ran_on else STAY
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
-    others = f"others of {'its block' if len(chosen) == 1 else 'their block' if blocks == 1 else 'their blocks'} wait at"
+    blocks_text = "its block" if len(chosen) == 1 else "their block" if blocks == 1 else "their blocks"
+    others = f"others of {blocks_text} wait at"
     deed = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "

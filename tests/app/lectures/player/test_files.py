@@ -118,12 +118,13 @@ def test_the_option_run_programs_agrees_to_the_programs_that_are_presented(windo
         player = present(window, path)
         follower(window.lectures)
         go_to_step(window, 1)
-        wait_until(lambda: player.awaited is None)
+        cover = window.lectures.cover
+        assert not cover.answer.isVisible()  # it does not ask
+        wait_until(lambda: not cover.isVisible() and player.awaited is None)
         return 0
 
     monkeypatch.setattr("tilescope.app.cli.open_window.show_lecture", show)
     assert main(["lecture", str(path), "--run-programs"]) == 0
-    assert not window.lectures.cover.isVisible()
     assert [s.trace.kernel for s in window.stage.sessions] == ["copy"]
 
 
