@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...tracer.model.finding import count_noun
 from ...tracer.model.integers import parse_integer
 from ..lectures.model.document import Lecture, read_lecture
 from ..lectures.model.library import lecture_file, lecture_name, lecture_title, shipped_lectures
@@ -14,6 +15,7 @@ from ..lectures.model.problems import LectureError
 from ..lectures.model.program_panes import runs_program
 from ..lectures.model.scenes import scenes_of
 from ..model.notebook_file import SUFFIX
+from ..model.nothing import nothing
 from .common.arguments import Parser, UsageError, positive_integer
 from .common.interrupts import immediate_interrupts
 from .common.new_notebook import check_new_file, write_new_notebook
@@ -110,11 +112,13 @@ def present(path: Path, chosen: Namespace) -> int:
     """Show a lecture in the window; raises LectureError if it can't be read at all."""
     from .open_window import show_lecture
 
-    read_lecture(path)
-    if not chosen.hall:
-        return show_lecture(path)
+    lecture = read_lecture(path)
 
     def follow(lectures: Lectures) -> Callable[[], None]:
+        if chosen.run_programs:
+            lectures.player.programs.agree_to_all(lecture)
+        if not chosen.hall:
+            return nothing
         from ..hall.hall import Hall, HallOptions  # after the window
 
         options = HallOptions(chosen.port, chosen.address, chosen.results, chosen.rehearse)
@@ -131,7 +135,7 @@ def check(path: Path, chosen: Namespace) -> int:
     unchecked = sum(map(runs_program, scenes))
     if not has_mistakes:
         part = f"{len(scenes) - unchecked} of " if unchecked else ""
-        print_escaped(f"{path}: {part}{len(scenes)} steps, no mistakes")
+        print_escaped(f"{path}: {part}{count_noun(len(scenes), 'step')}, no mistakes")
     return 1 if has_mistakes else 0
 
 

@@ -155,7 +155,8 @@ class RenderDialog(QDialog):
                 self.progress.setValue(answer.done)
                 self.outlook.setText(f"Rendering: frame {answer.done:,} of {answer.total:,}")
             case Written():
-                self._end(f"The film was saved as {answer.output}.", well=True)
+                noun = "page" if answer.output.endswith(PAGE.suffix) else "film"
+                self._end(f"The {noun} was saved as {answer.output}.", well=True)
             case Failed() if answer.number in (0, self._number):
                 self._fail(answer)
 

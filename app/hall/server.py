@@ -333,7 +333,7 @@ def _resource(name: str) -> bytes:
 
 def listening_sockets(serve: Serve) -> tuple[list[socket.socket], int]:
     """Open the sockets on this computer's addresses, and return their port; raises OSError if it is taken."""
-    addresses = [LOOPBACK, *filter(None, (serve.address,))]
+    addresses = [*dict.fromkeys(filter(None, (LOOPBACK, serve.address)))]
     ports = [serve.port] if serve.is_fixed else range(serve.port, serve.port + PORTS)
     problem: OSError | None = None
     for port in ports:

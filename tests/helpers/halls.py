@@ -64,13 +64,13 @@ class Server:
 
 @contextlib.contextmanager
 def open_server(
-    folder: Path, page: bytes = b"<p>A step</p>", port: int = 0, *, is_fixed: bool = True
+    folder: Path, page: bytes = b"<p>A step</p>", port: int = 0, *, is_fixed: bool = True, address: str = ""
 ) -> Iterator[Server]:
     """Lend a server on the loopback network with one page; is_fixed: use no other port."""
     (folder / STYLE).write_text("p { color: red }")
     (folder / ASKS.page).write_bytes(gzip.compress(page))
     with JsonProcess("server", SERVER) as process:
-        process.send(Serve(str(folder), "", port, is_fixed))
+        process.send(Serve(str(folder), address, port, is_fixed))
         yield Server(process, folder)
 
 

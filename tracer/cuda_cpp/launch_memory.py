@@ -102,7 +102,7 @@ class LaunchMemory:
         regions = []
         budget = 1 << 29
         for index, (start, size, live, pc) in enumerate(self._event.allocations):
-            name = ALIAS_SEPARATOR.join(names.get(index, ())) or self._host_name(pc) or f"memory{index}"
+            name = ALIAS_SEPARATOR.join(names.get(index, ())) or self._host_name(pc, index)
             space_address = DEVICE_BASE + start - self._memory.arena
             initial = self._memory.read(start, size) if live and size <= budget else None
             budget -= size if initial is not None else 0
@@ -140,14 +140,16 @@ class LaunchMemory:
             address += -(-max(1, variable.size) // 256) * 256
         return regions
 
-    def _host_name(self, pc: int) -> str:
-        """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it; "" for no plain name."""
+    def _host_name(self, pc: int, index: int) -> str:
+        """Return the host's name of an allocation, as `cudaMalloc(&d_next, size)` has it, else its line or number."""
         if pc == HEAP_CALL:
             return "heap"
         site = self._facts.debug.site(pc)
         lines = self._facts.texts.get(site.file, "").splitlines() if site else []
         calls = _ALLOCATION.findall(lines[site.line - 1]) if site and site.line <= len(lines) else []
-        return calls[0] if len(calls) == 1 else ""
+        if len(calls) == 1:
+            return str(calls[0])
+        return f"memory of line {site.line}" if lines and site else f"memory{index}"
 
     def _argument(self, number: int, kind: str) -> tuple[str, Layout]:
         """Return an argument's name in the kernel, and the layout of what it points to."""

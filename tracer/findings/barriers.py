@@ -26,23 +26,43 @@ FILL = "keep every thread until the last barrier, and let those without data wri
 
 def barrier_findings(trace: Trace, requests: Requests, missed: MissedBarriers) -> list[Finding]:
     """Return the barriers at which threads differ (errors) or that some returned before (warnings)."""
-    findings = [*_at_different_barriers(trace, requests), *_blocks_missing(trace, requests)]
+    expected = _expected_sites(trace)
+    differ = trace.barriers.site != expected
+    last = np.full(
+        len(trace.blocks), np.iinfo(np.int64).max
+    )  # the phase from which on all else is a consequence
+    positions = trace.block_positions(trace.barriers.block)
+    np.minimum.at(last, positions[differ], trace.barriers.phase[differ].astype(np.int64))
+    wrong = np.flatnonzero(differ & (trace.barriers.phase == last[positions]))
+    findings = [
+        *_at_different_barriers(trace, requests, wrong, expected[wrong]),
+        *_blocks_missing(trace, requests),
+    ]
+    is_cause = missed.phase <= last[missed.block_position]
     for ran_on in (True, False):
-        for site in np.unique(missed.site[missed.ran_on == ran_on]):
-            chosen = (missed.site == site) & (missed.ran_on == ran_on)
-            findings.append(_missed(trace, requests, missed, np.flatnonzero(chosen)))
+        own = is_cause & (missed.ran_on == ran_on)
+        findings += [
+            _missed(trace, requests, missed, np.flatnonzero(own & (missed.site == site)))
+            for site in np.unique(missed.site[own])
+        ]
     return findings
 
 
-def _at_different_barriers(trace: Trace, requests: Requests) -> list[Finding]:
-    """List a finding for each two sites at which threads of one block wait at the same time."""
+def _expected_sites(trace: Trace) -> Ints:
+    """Return for each arrival at a barrier the site at which its block's first thread came to that barrier."""
     barriers = trace.barriers
-    if not len(barriers.block):
-        return []
-    first = first_sites(trace, int(barriers.phase.max()) + 1)
-    expected = first[trace.block_positions(barriers.block), barriers.phase]
-    wrong = np.flatnonzero(barriers.site != expected)
-    pairs = np.stack([expected[wrong], barriers.site[wrong]], axis=1).astype(np.int64)
+    first = first_sites(trace, int(barriers.phase.max(initial=0)) + 1)
+    expected: Ints = first[trace.block_positions(barriers.block), barriers.phase]
+    return expected
+
+
+def _at_different_barriers(trace: Trace, requests: Requests, wrong: Ints, expected: Ints) -> list[Finding]:
+    """List a finding for each two sites at which threads of one block wait at the same time.
+
+    wrong: the arrivals at another site than the block's first thread. expected: the sites of those.
+    """
+    barriers = trace.barriers
+    pairs = np.stack([expected, barriers.site[wrong]], axis=1).astype(np.int64)
     return [
         _two_barriers(trace, requests, wrong[(pairs == pair).all(axis=1)], *pair.tolist())
         for pair in np.unique(pairs, axis=0)
@@ -111,7 +131,8 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
     matters = ran_on or _stored_to_shared(trace, missed, chosen)
     remedy = _move_remedy(trace, site) if ran_on else STAY
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
-    others = f"others of {'its block' if len(chosen) == 1 else 'their block' if blocks == 1 else 'their blocks'} wait at"
+    blocks_text = "its block" if len(chosen) == 1 else "their block" if blocks == 1 else "their blocks"
+    others = f"others of {blocks_text} wait at"
     deed = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "

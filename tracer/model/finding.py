@@ -86,10 +86,20 @@ def sort_key(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
     return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
 
 
-def message_of(statement: str, also: Sequence[RelatedPlace], launches: int = 1) -> str:
-    """Add the other places of its cause, and the number of launches, to a statement."""
+def message_of(
+    statement: str, also: Sequence[RelatedPlace], launches: int = 1, *, holds_for_each: bool = False
+) -> str:
+    """Add the other places of its cause, and the number of launches that have it, to a statement.
+
+    holds_for_each: whether the numbers of the statement are those of every launch, and not of one.
+    """
     more = [_places_text(also)] if also else []
-    more += [f"in {launches:,} launches"] if launches > 1 else []
+    if launches > 1:
+        more += [
+            f"in each of {launches:,} launches"
+            if holds_for_each
+            else f"in {launches:,} launches, with the numbers of one"
+        ]
     return f"{statement.removesuffix('.')} ({', '.join(more)})." if more else statement
 
 

@@ -28,7 +28,7 @@ from ..model.launch import Launch, Schedule, decode, is_cuda_cpp_launch
 from ..model.trace import Op, Trace
 from ..processes.process_client import RunCancelledError
 from ..processes.work_time import work_seconds
-from ..run.worker_client import Worker, WorkerError
+from ..run.worker_client import LaunchTooSlowError, Worker, WorkerError
 from ..storage.folders import cache_folder
 from ..storage.launch_inputs import with_inputs
 from ..storage.temp_folders import new_process_folder
@@ -43,8 +43,9 @@ MOST_BARRIERS = 8  # that one remedy may add
 MOST_BLOCKS = 4  # that a trial runs of a larger launch
 MOST_ACCESSES = 2_000_000  # of a launch that all blocks of are tried
 MOST_INPUT_BYTES = 1 << 26
-PATIENCE = 3.0  # seconds that one run may take
+PATIENCE = 3.0  # seconds of processor time that one run may take
 TOTAL_SECONDS = 8.0  # of processor time that the trials of one program or pane may take
+UNFINISHED = "the trial of a remedy was not finished"
 
 Run = Callable[[Launch], Trace]
 Infer = Callable[
@@ -349,24 +350,28 @@ def with_remedy(statement: str, remedy: str) -> str:
 
 
 class Trials:
-    """Runs trials in a worker process, which is started for the first one."""
+    """Runs trials in a worker process, which is started for the first one.
+
+    seconds: of processor time that they may take, so that a busy computer does not change their results.
+    """
 
     def __init__(self, seconds: float = TOTAL_SECONDS) -> None:
         self._seconds, self._worker = seconds, Worker()
         self._inference = TypeInference(cache_folder() / FOLDER)
-        self._is_closed = False
+        self._is_closed = self._is_slow = False
+        self.finished: list[
+            bool
+        ] = []  # for each case of the last `prove_all`, whether its trial ended in time
 
     def prove_all(self, cases: list[TrialCase]) -> list[ProvenFix | None]:
         """Prove the remedies of several findings within the time limit."""
+        self.finished = []
         if not cases:
             return []
         try:
             self._worker.start()
             end = self._seconds + work_seconds(self._worker.pid)
-            return [
-                prove(case, self._run, lambda: work_seconds(self._worker.pid) > end, self._infer)
-                for case in cases
-            ]
+            return [self._prove(case, lambda: work_seconds(self._worker.pid) > end) for case in cases]
         finally:
             self._worker.close()
             self._inference.close()
@@ -390,6 +395,12 @@ class Trials:
         self._inference.close()
         self._is_closed = True
 
+    def _prove(self, case: TrialCase, is_over: Callable[[], bool]) -> ProvenFix | None:
+        self._is_slow = False
+        fix = prove(case, self._run, is_over, self._infer)
+        self.finished.append(fix is not None or not (self._is_slow or is_over()))
+        return fix
+
     def _infer(self, launch: Launch) -> tuple[Operation, ...] | None:
         if self._is_closed or not has_known_types(launch):
             return None
@@ -399,4 +410,8 @@ class Trials:
     def _run(self, launch: Launch) -> Trace:
         if self._is_closed:
             raise RunCancelledError
-        return self._worker.run(launch, patience=PATIENCE)
+        try:
+            return self._worker.run(launch, patience=PATIENCE, is_of_processor=True)
+        except LaunchTooSlowError:
+            self._is_slow = True
+            raise

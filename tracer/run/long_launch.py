@@ -16,6 +16,7 @@ PERIOD = 0.1  # seconds between two checks of a launch
 MEMORY_A_SECOND = 100_000_000  # bytes of memory that a launch may take for each permitted second
 # Seconds of CPU time after which a block counts as endless, by default.
 CHECK_PATIENCE, RUN_PATIENCE = 6.0, 20.0
+LARGE = 500_000_000  # bytes of arrays that take seconds to copy
 FIRST_NOTICE = 5.0  # seconds; each further notice comes after twice as long
 
 
@@ -30,10 +31,12 @@ class LaunchTimeoutError(RuntimeError):
 
 
 class LongLaunch:
-    """A running launch: its run time and progress."""
+    """A running launch: its run time and progress. nbytes: of its arrays."""
 
-    def __init__(self, kernel: str, first: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._kernel, self._notice_after, self._clock = kernel, first, clock
+    def __init__(
+        self, kernel: str, first: float, clock: Callable[[], float] = time.monotonic, nbytes: int = 0
+    ) -> None:
+        self._kernel, self._notice_after, self._clock, self._nbytes = kernel, first, clock, nbytes
         self._done = self._total = 0
         self._restarted = False
         self._start = self._attempt_start = self._reported = clock()
@@ -71,6 +74,8 @@ class LongLaunch:
             )
         if left := left_text(self._seconds_left()):
             text += f", {left}"
+        elif self._nbytes >= LARGE:
+            text += f", with {self._nbytes // 10**6:,} MB of arrays to copy and record"
         return f"{text}; Ctrl+C ends it."
 
 
@@ -91,9 +96,14 @@ class LongLaunches:
             os.register_at_fork(before=self.stop)
 
     @contextmanager
-    def watch(self, kernel: str, look: Callable[[], None] | None = None) -> Iterator[LongLaunch]:
-        """Watch a launch of this kernel while the context lasts; the thread calls `look` periodically."""
-        self._running = launch = LongLaunch(kernel, self._first)
+    def watch(
+        self, kernel: str, look: Callable[[], None] | None = None, nbytes: int = 0
+    ) -> Iterator[LongLaunch]:
+        """Watch a launch of this kernel while the context lasts; the thread calls `look` periodically.
+
+        nbytes: of its arrays.
+        """
+        self._running = launch = LongLaunch(kernel, self._first, nbytes=nbytes)
         self._check = look
         if self._stopped.is_set():
             self._start_thread()

@@ -181,7 +181,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         perform = attempt.with_last_block(engine) if options.on_last_block else engine
         with (
             attempt.bounded(launch_data, perform, options.patience, leave) as bounded,
-            launches.watch(kernel.fn.__name__, bounded.look) as long,
+            launches.watch(kernel.fn.__name__, bounded.look, _nbytes(arguments)) as long,
             numba_patch.record_launch(
                 launch_data, names, call_both(long.report, bounded.ended), bounded.perform
             ),
@@ -308,6 +308,11 @@ def _dim3(lengths: Iterable[Any]) -> Dim3:
     """Convert lengths, which may be NumPy numbers, to Python's."""
     x, y, z = map(int, lengths)
     return x, y, z
+
+
+def _nbytes(arguments: Iterable[object]) -> int:
+    """Count the bytes of the arrays among a launch's arguments."""
+    return sum(getattr(argument, "nbytes", 0) for argument in arguments)
 
 
 @functools.lru_cache(MAX_CACHED_KERNELS)

@@ -38,7 +38,7 @@ from .long_launch import LaunchTimeoutError
 if TYPE_CHECKING:  # numba is imported only when a kernel is compiled
     from ..compiled.driver.engine import PreparedCall
 
-# After this many accesses or seconds in the simulator, compiling the kernel is worth its time.
+# After this many accesses or seconds of CPU time in the simulator, compiling the kernel is worth its time.
 COMPILE_AFTER_ACCESSES = 65_536
 COMPILE_AFTER = 1.0
 FIRST_ACCESSES = 1 << 14  # accesses that are kept of a stopped launch
@@ -215,12 +215,16 @@ class ProgramLaunch:
 
     def _make_watch(self, call: KernelCall, earlier_accesses: int) -> Watch:
         """Return a watch that stops the simulator once compiling is worth its time and possible."""
-        start = time.perf_counter()
+        start = math.inf
 
         def watch(record: RunRecord) -> None:
+            nonlocal start
+            start = min(
+                start, time.thread_time()
+            )  # from the first accesses: copies of arguments do not count
             if self._has_engine or (
                 earlier_accesses + record.recorder.accesses < COMPILE_AFTER_ACCESSES
-                and time.perf_counter() - start < COMPILE_AFTER
+                and time.thread_time() - start < COMPILE_AFTER
             ):
                 return
             self._has_engine = True

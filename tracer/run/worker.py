@@ -263,7 +263,8 @@ def _listener(job: Job, send: Send) -> Report:
     report = reporter(job.job, send)
     if job.patience is None:
         return report
-    estimate, patience = TimeEstimate(), job.patience
+    clock = time.process_time if job.is_of_processor else time.monotonic
+    estimate, patience = TimeEstimate(clock), job.patience
 
     def both(done: int, total: int) -> None:
         report(done, total)

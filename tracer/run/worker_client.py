@@ -116,12 +116,14 @@ class Worker:
         output: Callable[[str], None] | None = None,
         patience: float | None = None,
         early: Callable[[Trace], None] | None = None,
+        *,
+        is_of_processor: bool = False,
     ) -> Trace:
         """Trace a launch, after the runs that were requested before.
 
         Callbacks run in the calling thread: `progress(done, total)` counts blocks, `output(text)` gets printed text,
         and `early` gets the compiled trace of a launch that is run again in lockstep, if that is slow. patience:
-        seconds that the launch may take, None for no limit.
+        seconds that the launch may take, None for no limit. is_of_processor: whether these are of processor time.
 
         Raises Cancelled after `cancel` or `close`, LaunchTooSlowError if its first blocks show that it would take
         longer, and WorkerError if there is no trace.
@@ -138,7 +140,13 @@ class Worker:
                     early(_load_and_remove(event.path))
 
         with self._turn:
-            make_job = partial(Job, launch=encoded, patience=patience, early=early is not None)
+            make_job = partial(
+                Job,
+                launch=encoded,
+                patience=patience,
+                is_of_processor=is_of_processor,
+                early=early is not None,
+            )
             end = self._do_job(lambda job, out: make_job(job, out=out), listen)
             if isinstance(end, Slow):
                 raise LaunchTooSlowError(launch, end.seconds, end.blocks)

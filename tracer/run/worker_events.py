@@ -18,6 +18,7 @@ class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
     out: str  # path of the trace file
     # Seconds: a launch that would take more is stopped with `Slow`, and a call if one block takes more.
     patience: float | None = None
+    is_of_processor: bool = False  # whether `patience` of a launch counts processor time
     early: bool = False  # whether to send a compiled trace before the launch is run again in lockstep
     call: str = ""  # folder of a call, see `tracer.calls.call`
 

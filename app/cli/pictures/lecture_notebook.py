@@ -50,16 +50,20 @@ def lecture_cells(
 
 
 def _text(step: ResolvedStep) -> str:
-    """Return the text of a step as Markdown, with its question and a hidden answer."""
+    """Return the text of a step as Markdown. A question hides its answer, and its caption, which may contain it."""
     caption, answer = step.caption(), step.answer()
-    parts = [f"## {step.step.title}", caption.html]
-    parts += [f"<small>{html.escape(caption.foot)}</small>"] if caption.foot else []
-    if answer is not None:
-        wording = answer.wording
-        choices = "\n".join(f"- {html.escape(choice)}" for choice in wording.choices)
-        parts += [f"**{html.escape(wording.ask)}**", choices or html.escape(wording.hint)]
-        parts += [details("Answer", html.escape(answer.text))]
-    return "\n\n".join(part for part in parts if part)
+    title, texts = f"## {step.step.title}", [caption.html]
+    texts += [f"<small>{html.escape(caption.foot)}</small>"] if caption.foot else []
+    if answer is None:
+        return _joined(title, *texts)
+    wording = answer.wording
+    choices = "\n".join(f"- {html.escape(choice)}" for choice in wording.choices)
+    asked = _joined(f"**{html.escape(wording.ask)}**", choices or html.escape(wording.hint))
+    return _joined(title, asked, details("Answer", _joined(html.escape(answer.text), *texts)))
+
+
+def _joined(*paragraphs: str) -> str:
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
 def _code(step: ResolvedStep) -> str:

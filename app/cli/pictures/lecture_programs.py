@@ -44,7 +44,8 @@ def launched(lecture: Lecture, chosen: Namespace) -> Iterator[Lecture]:
     if not vars(chosen).get("run_programs"):
         count = sum(map(runs_program, scenes_of(lecture)))
         print_error(
-            f"{count_noun(count, 'step')} of {len(lecture.steps)} run a program of the lecture and are left out; "
+            f"{count} of {count_noun(len(lecture.steps), 'step')} {'runs' if count == 1 else 'run'} a program of the "
+            f"lecture and {'is' if count == 1 else 'are'} left out; "
             "--run-programs runs it."
         )
         yield lecture

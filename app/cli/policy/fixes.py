@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ....tracer.model import cpp_text
 from ....tracer.storage.atomic_write import write_atomically
 from ...model.visible_text import escape_controls
 from ..common.arguments import UsageError
@@ -55,7 +56,20 @@ def apply_fixes(findings: list[FindingData], named: Callable[[str], str]) -> lis
         wait = " Run the command again for the others." if fix.waiting else ""
         sentences.append(f"{remedies} written into {named(fix.file)}.{wait}")
         sentences += [f"{named(fix.file)}: {effect}" for effect in fix.effects]
-    return sentences or ["no remedy is proven, so no file was changed."]
+    return sentences or [f"{reason_for_none(findings)}, so no file was changed."]
+
+
+def reason_for_none(findings: list[FindingData]) -> str:
+    """State why no file changes."""
+    from ....tracer.model.finding import count_noun
+    from ....tracer.remedies.trial import UNFINISHED
+
+    if any(finding.get("fix") for finding in findings):
+        return "the proven remedies are for cells of a notebook, or for files that have changed"
+    unfinished = sum(UNFINISHED in finding["message"] for finding in findings)
+    if unfinished:
+        return f"no remedy is proven, and {count_noun(unfinished, 'trial')} of remedies did not end in time"
+    return "no remedy is proven for these findings" if findings else "there are no findings"
 
 
 def file_fixes(findings: list[FindingData], path_of: Callable[[str], str]) -> list[FileFix]:
@@ -75,7 +89,7 @@ def _file_fix(name: str, path: str, findings: list[FindingData]) -> FileFix | No
     try:
         text = Path(path).read_bytes().decode("utf-8")
         functions = _functions(text)
-    except (OSError, UnicodeDecodeError, SyntaxError, ValueError):
+    except (OSError, ValueError):
         return None
     lines, end = text.splitlines(), "\r\n" if "\r\n" in text else "\n"
     chosen: list[Edit] = []
@@ -115,10 +129,14 @@ def fits(lines: list[str], edit: Edit) -> bool:
 
 
 def _functions(text: str) -> list[tuple[int, int]]:
-    """List the first and last lines of the outermost functions and classes."""
+    """List the first and last lines of the outermost functions and classes, in Python or C++."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # it runs, so it is no Python
+        return [(function.first, function.last + 1) for function in cpp_text.functions(text)]
     return [
         (node.lineno, (node.end_lineno or node.lineno) + 1)
-        for node in ast.parse(text).body
+        for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     ]
 

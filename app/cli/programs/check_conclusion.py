@@ -11,7 +11,7 @@ from ..common.arguments import UsageError
 from ..common.text_output import print_error
 from ..policy.add_ignore import add_ignores
 from ..policy.fingerprints import source_line
-from ..policy.fixes import apply_fixes, diff_of
+from ..policy.fixes import apply_fixes, diff_of, reason_for_none
 from ..reports.outputs import write_outputs
 from ..reports.report import (
     FindingData,
@@ -66,8 +66,11 @@ class Conclusion:
     def _write(self, report: Report) -> bool:
         if not self._settings.diff:
             return write_outputs(report, self._settings.outputs, self._output)
+        diff = diff_of(report.findings, self._path)
+        if not diff:
+            print_error(f"{reason_for_none(report.findings)}, so there is no diff.")
         with suppress(OSError, ValueError), self._output:
-            self._output.write(diff_of(report.findings, self._path))
+            self._output.write(diff)
         files = [output for output in self._settings.outputs if output.file is not None]
         return write_outputs(report, files, self._output)
 
@@ -96,19 +99,20 @@ class Conclusion:
 
     def _change_files(self, findings: list[FindingData]) -> bool:
         """Write what the options ask for; return True if that accepts all findings."""
+        from ....tracer.model.finding import count_noun
+
         settings = self._settings
         absolute = [self._with_paths(finding) for finding in findings]
         if settings.baseline_reason and settings.policy.baseline is not None:
             texts = [source_line(finding["file"], finding["line"]) for finding in absolute]
             baseline = settings.policy.baseline.with_findings(findings, texts, settings.baseline_reason)
             baseline.write()
-            print_error(
-                f"{self._named(str(baseline.path))} now has {len(baseline.entries):,} accepted findings."
-            )
+            count = count_noun(len(baseline.entries), "accepted finding")
+            print_error(f"{self._named(str(baseline.path))} now has {count}.")
             return True
         if settings.ignore_reason:
-            count, unchanged = add_ignores(absolute, settings.ignore_reason)
-            print_error(f"comments were added on {count:,} lines.")
+            lines, unchanged = add_ignores(absolute, settings.ignore_reason)
+            print_error(f"comments were added on {count_noun(lines, 'line')}.")
             for file in unchanged:
                 print_error(f"{self._named(file)} stays as it is: a comment can't be added there.")
             return not unchanged

@@ -96,10 +96,11 @@ def _words(chosen: Namespace) -> list[str]:
     chosen.try_advice = chosen.try_advice or chosen.fix or chosen.diff
     for name in PASSED_ON:
         value = getattr(chosen, name)
-        if value is None or (name == "baseline" and chosen.add_to_baseline):
+        if value is None:
             continue
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
         words += [f"--{name}", str(Path(text).absolute()) if name == "baseline" else text]
+    words += ["--baseline-may-be-missing"] if chosen.add_to_baseline else []
     return [*words, *(f"--{flag.replace('_', '-')}" for flag in FLAGS if getattr(chosen, flag))]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import SUPPRESS, Namespace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,6 +93,9 @@ def add_report_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--diff", action="store_true", help="print the remedies that a trial proved as a diff"
     )
+    parser.add_argument(  # for the programs of a project whose findings are added
+        "--baseline-may-be-missing", action="store_true", help=SUPPRESS
+    )
     parser.add_argument(
         "--fix", action="store_true", help="write the remedies that a trial proved into the files"
     )
@@ -119,7 +122,8 @@ def settings_of(chosen: Namespace, configuration: Configuration, script: str) ->
         ignore=configuration.ignore if chosen.ignore is None else chosen.ignore,
         baseline=path,
     )
-    policy = policy_of(configuration, may_lack_baseline=bool(chosen.add_to_baseline))
+    may_be_missing = bool(chosen.add_to_baseline) or chosen.baseline_may_be_missing
+    policy = policy_of(configuration, may_lack_baseline=may_be_missing)
     changes = [chosen.diff, chosen.fix, bool(chosen.add_ignore), bool(chosen.add_to_baseline)]
     if sum(changes) > 1:
         both = chosen.diff and chosen.fix

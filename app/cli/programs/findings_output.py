@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 import sys
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
     from ....tracer.type_inference.question import Question
 
+    TrialEnd = tuple[ProvenFix | None, bool]  # a remedy that works, and whether its trial ended in time
     PrepareTrial = Callable[[Trace, Finding, list[Finding]], TrialCase | None]
 
 SECONDS_WITH_ADVICE = 60.0  # that the trials may take if remedies of waste are tried
@@ -35,6 +37,7 @@ MOST_LAUNCHES_TRIED = 64  # launches of a program from which remedies are tried
 SECONDS_BEFORE_NOTICE = 3.0  # of waiting for Numba's compiler before a terminal shows a notice
 Moments = dict[tuple[str, int], int]  # the first request of each (file, line)
 Kernel = tuple[str, str]  # name and file
+Key = tuple[str, int, str, str]  # file, line, name and statement of a finding
 Caller = tuple[str, int]  # the file and line of the program that lead to a library's kernel
 NUMBER = re.compile(r"-?(?<!line )\b(?:\d[\d,.]*(?:e[-+]?\d+)?|nan|inf)(?:[-+][\d.e]+j)?")
 INTERNAL = (
@@ -344,7 +347,7 @@ class RemedyTrials:
 
     def __init__(self, *, tries_advice: bool = False) -> None:
         self.tries_advice = tries_advice
-        self._tried: dict[tuple[object, ...], ProvenFix | None] = {}
+        self._tried: dict[tuple[object, ...], TrialEnd] = {}
         self._inputs: Path | None = None  # the folder of the inputs of the launches that try remedies
 
     def prepare(
@@ -366,8 +369,8 @@ class RemedyTrials:
             self._inputs = new_process_folder()
         return trial_case(trace, finding, findings, self._inputs)
 
-    def prove(self, cases: list[TrialCase]) -> list[ProvenFix | None]:
-        """Try all cases, and remove their inputs."""
+    def prove(self, cases: list[TrialCase]) -> list[TrialEnd]:
+        """Try all cases, and remove their inputs; return each remedy that works, and whether its trial ended."""
         from ....tracer.remedies.trial import TOTAL_SECONDS, Trials
 
         keys = [(case.source, case.fixes, frozenset(case.allowed.items())) for case in cases]
@@ -375,12 +378,24 @@ class RemedyTrials:
         trials = Trials(SECONDS_WITH_ADVICE if self.tries_advice else TOTAL_SECONDS)
         try:
             fixes = trials.prove_all(list(untried.values())) if untried else []
-            self._tried.update(zip(untried, fixes, strict=True))
+            self._tried.update(zip(untried, zip(fixes, trials.finished, strict=True), strict=True))
             return [self._tried[key] for key in keys]
         finally:
             if self._inputs is not None:
                 shutil.rmtree(self._inputs, ignore_errors=True)
             self._inputs = None
+
+
+def with_trial_end(data: FindingData, end: TrialEnd) -> FindingData:
+    """Add the remedy that worked to a finding, or that its trial was not finished."""
+    from ....tracer.remedies.trial import UNFINISHED, with_remedy
+
+    fix, is_finished = end
+    if fix is not None:
+        return with_proven_fix(data, fix)
+    if is_finished:
+        return data
+    return data | {key: with_remedy(data[key], UNFINISHED) for key in ("statement", "message")}
 
 
 def with_proven_fix(data: FindingData, fix: ProvenFix) -> FindingData:
@@ -506,9 +521,9 @@ class FindingCollector:
     def _prove_remedies(self) -> None:
         """Add the remedies that work to the findings."""
         causes = [(cause, trial) for cause in self._found.values() if (trial := cause.trial) is not None]
-        fixes = self._remedies.prove([trial for _, trial in causes])
-        for (cause, _), fix in zip(causes, fixes, strict=True):
-            cause.end_trial(fix)
+        ends = self._remedies.prove([trial for _, trial in causes])
+        for (cause, _), end in zip(causes, ends, strict=True):
+            cause.end_trial(end)
 
     def _add_changed(self, number: int, changed: ChangedResult) -> None:
         """Confirm the races of a launch's kernel, or report that its atomics depend on the order."""
@@ -628,7 +643,8 @@ class _Cause:
     """Findings with one cause in several launches: the first of the worst, and all positions."""
 
     def __init__(self, first: FindingData) -> None:
-        self._worst = first
+        self._worst, self._worst_key = first, _key(first)
+        self._equal: Counter[Key] = Counter()  # launches with the same statement at the same place
         self._places: set[tuple[str, int, str]] = set()
         self._launches, self._last = 0, -1
 
@@ -637,7 +653,8 @@ class _Cause:
         from ....tracer.model.finding import SEVERITIES
 
         if SEVERITIES.index(finding["severity"]) < SEVERITIES.index(self._worst["severity"]):
-            self._worst = finding
+            self._worst, self._worst_key = finding, _key(finding)
+        self._equal[_key(finding)] += 1
         self._places.add(_position(finding))
         self._places.update(_position(place) for place in finding["places"])
         self._launches += launch != self._last
@@ -659,11 +676,9 @@ class _Cause:
         if "witness" not in self._worst:
             self._worst = with_changed_result(self._worst, changed)
 
-    def end_trial(self, fix: ProvenFix | None) -> None:
+    def end_trial(self, end: TrialEnd) -> None:
         """Add the remedy that worked in the trial, if one did."""
-        self._worst = self._worst | {"trial": None}
-        if fix is not None:
-            self._worst = with_proven_fix(self._worst, fix)
+        self._worst = with_trial_end(self._worst | {"trial": None}, end)
 
     def merged(self) -> FindingData:
         """Merge them to one finding."""
@@ -676,9 +691,17 @@ class _Cause:
         # Some findings, such as types, do not depend on the number of launches.
         launches = self._launches if worst["threads"] else 1
         return without_internal_keys(worst) | {
-            "message": message_of(worst["statement"], also, launches), "launches": self._launches,
+            "message": message_of(
+                worst["statement"], also, launches,
+                holds_for_each=self._equal[self._worst_key] >= self._launches,
+            ),
+            "launches": self._launches,
             "places": [{"file": file, "line": line, "name": name} for file, line, name in others],
         }  # fmt: skip
+
+
+def _key(finding: FindingData) -> Key:
+    return (*_position(finding), finding["statement"])
 
 
 def _position(finding: FindingData) -> tuple[str, int, str]:

@@ -11,8 +11,9 @@ import signal
 import string  # noqa: F401  # for numba; the program's folder may contain a module of that name
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.machinery import SourceFileLoader
+from itertools import zip_longest
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType, TracebackType
@@ -184,20 +185,22 @@ def _program_frames(error: BaseException) -> TracebackType | None:
 
 
 def _without(steps: TracebackType | None, is_hidden: Callable[[str], bool]) -> TracebackType | None:
-    while steps is not None and is_hidden(steps.tb_frame.f_code.co_filename):
+    kept = [step for step in _steps(steps) if not is_hidden(step.tb_frame.f_code.co_filename)]
+    for step, following in zip_longest(kept, kept[1:]):
+        if step.tb_next is not following:
+            step.tb_next = following
+    return kept[0] if kept else None
+
+
+def _steps(steps: TracebackType | None) -> Iterator[TracebackType]:
+    while steps is not None:
+        yield steps
         steps = steps.tb_next
-    if steps is not None:
-        steps.tb_next = _without(steps.tb_next, is_hidden)
-    return steps
 
 
 def _cut_libraries(steps: TracebackType | None) -> None:
     """End a traceback at its last frame that is of no library, if there is one."""
-    tracebacks = []
-    while steps is not None:
-        tracebacks.append(steps)
-        steps = steps.tb_next
-    own = [step for step in tracebacks if not _is_of_library(step.tb_frame.f_code.co_filename)]
+    own = [step for step in _steps(steps) if not _is_of_library(step.tb_frame.f_code.co_filename)]
     if own:
         own[-1].tb_next = None
 

@@ -39,7 +39,7 @@ from .findings_output import (
     caller_of,
     sort_findings,
     summary,
-    with_proven_fix,
+    with_trial_end,
     without_internal_keys,
 )
 from .forked_launches import ForkedLaunches, record_here
@@ -339,14 +339,10 @@ class LaunchSaver:
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def _proven(self) -> list[tuple[int, int, FindingData]]:
-        """Try the remedies; return the findings with proven ones."""
-        fixes = self._remedies.prove([finding["trial"] for _, _, finding in self._untried])
-        proven = zip(self._untried, fixes, strict=True)
-        return [
-            (number, i, with_proven_fix(finding, fix))
-            for (number, i, finding), fix in proven
-            if fix is not None
-        ]
+        """Try the remedies; return their findings."""
+        ends = self._remedies.prove([finding["trial"] for _, _, finding in self._untried])
+        tried = zip(self._untried, ends, strict=True)
+        return [(number, i, with_trial_end(finding, end)) for (number, i, finding), end in tried]
 
     def close(self) -> None:
         """Finish, complete the lines, and report the saved launches."""

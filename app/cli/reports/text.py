@@ -51,7 +51,9 @@ def _block(finding: FindingData) -> list[str]:
         lines += [f"  order: {escape_controls(witness['order'])}"] if "order" in witness else []
         lines += [f"  replay: tilescope open --witness {witness['file']}"] if "file" in witness else []
     if finding.get("fix"):
-        lines.append("  a trial proved this remedy: tilescope check --diff shows it, --fix applies it")
+        in_file = file_and_cell(finding["file"])[1] is None
+        how = ": tilescope check --diff shows it, --fix applies it" if in_file else ""
+        lines.append(f"  a trial proved this remedy{how}")
     return [*lines, f"  = tilescope explain {finding['rule']} ({rule_of(finding['rule']).name})"]
 
 

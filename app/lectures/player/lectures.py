@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from ....tracer.model.finding import count_noun
 from ....tracer.model.plan import PlanError
 from ...control.stage import Stage
 from ...model.bookmark import Bookmark
@@ -195,7 +196,7 @@ class Lectures(QObject):
             checked = len(scenes) - sum(map(runs_program, scenes))
             rest = "" if checked == len(scenes) else " Run the programs of the others, and check again."
             part = f"{checked} of " if rest else ""
-            self.places.notice.inform(f"{part}{len(scenes)} steps, no mistakes.{rest}")
+            self.places.notice.inform(f"{part}{count_noun(len(scenes), 'step')}, no mistakes.{rest}")
 
     def show_full(self) -> bool:
         """Enter or leave full screen; return False without a lecture."""

@@ -97,11 +97,16 @@ class LecturePrograms(QObject):
         except LaunchUnavailableError:
             return False
 
-    def agree(self, path: Path) -> None:
-        """Trust a program with its current content."""
-        with suppress(LaunchUnavailableError):
-            self._trusted.add((path.resolve(), _digest(path)))
+    def agree(self, *paths: Path) -> None:
+        """Trust programs with their current contents."""
+        for path in paths:
+            with suppress(LaunchUnavailableError):
+                self._trusted.add((path.resolve(), _digest(path)))
         self._changed()
+
+    def agree_to_all(self, lecture: Lecture) -> None:
+        """Trust all programs of a lecture."""
+        self.agree(*(lecture.folder / pane.file for pane in program_panes(lecture)))
 
     def stop(self) -> bool:
         """End all running programs; return False if none was running."""

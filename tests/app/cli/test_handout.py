@@ -190,7 +190,7 @@ def with_program(tmp_path):
 def test_a_handout_without_the_programs_is_reported(with_program, tmp_path, capsys):
     out = tmp_path / "out.pdf"
     assert main(["lecture", with_program, "-o", str(out)]) == 0
-    assert "1 step of 1 run a program" in capsys.readouterr().err
+    assert "1 of 1 step runs a program" in capsys.readouterr().err
     words = text_of(out.read_bytes())
     assert "Ithas…threads" in words and "???" not in words
 
@@ -207,7 +207,7 @@ def test_a_handout_without_the_programs_is_reported(with_program, tmp_path, caps
 def test_files_of_a_lecture_show_its_programs_once_they_may_run(with_program, tmp_path, capsys, words, name):
     out = tmp_path / name
     assert main([words[0], with_program, *words[1:], "--run-programs", "-o", str(out)]) == 0
-    assert "run a program" not in capsys.readouterr().err
+    assert "a program of the lecture" not in capsys.readouterr().err
     content = out.read_bytes()
     assert b"???" not in content
     if name.endswith(".pdf"):
@@ -217,9 +217,9 @@ def test_files_of_a_lecture_show_its_programs_once_they_may_run(with_program, tm
 
 def test_a_check_runs_programs_only_if_it_may(with_program, tmp_path, capsys):
     assert main(["lecture", "--check", with_program]) == 0
-    assert "0 of 1 steps, no mistakes" in capsys.readouterr().out
+    assert "0 of 1 step, no mistakes" in capsys.readouterr().out
     assert main(["lecture", "--check", "--run-programs", with_program]) == 0
-    assert ": 1 steps, no mistakes" in capsys.readouterr().out
+    assert ": 1 step, no mistakes" in capsys.readouterr().out
     Path(with_program).write_text(OF_PROGRAM.replace("here.blocks", "here.blokcs"))
     assert main(["lecture", "--check", "--run-programs", with_program]) == 1
     assert f"{with_program}:7: " in capsys.readouterr().out

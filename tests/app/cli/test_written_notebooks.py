@@ -61,7 +61,8 @@ def test_the_steps_of_a_lecture_replay_in_its_notebook(tmp_path):
     assert main(["lecture", str(lecture), "-o", str(path)]) == 0
     texts = [cell.source for cell in cells_of(path) if cell.cell_type == "markdown"]
     assert texts[0].startswith("# Sums")
-    assert "<details><summary>Answer</summary>\n\n64\n\n</details>" in texts[1]
+    asked, _, hidden = texts[1].partition("<details><summary>Answer</summary>\n\n64\n\n")
+    assert "How many threads?" in asked and "Each adds." not in asked and "Each adds." in hidden
     assert "Both: <b>32</b>." in texts[3]
     outputs = outputs_of(*code_of(path))
     assert [[shown["text/html"].count("<iframe") for shown in cell] for cell in outputs] == [[], [1], [1]]

@@ -124,6 +124,13 @@ def test_a_phone_that_connects_again_has_its_place_and_its_vote(server):
         assert event["state"]["question"]["ask"] == "How many sectors?" and event["state"]["answer"] == ""
 
 
+def test_this_computer_may_be_named_as_the_address(tmp_path):
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    with open_server(tmp_path, port=port, address="127.0.0.1") as server:
+        assert (server.report.error, server.report.port) == ("", port)
+
+
 def test_a_taken_port_ends_in_one_sentence(tmp_path):
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]

@@ -205,6 +205,7 @@ def test_textures_and_surfaces(tmp_path, compiler):
     # Each thread loads 1, 4 and 1 texels, and stores 3 numbers.
     sample = ran.traces[0]
     assert [int((sample.op == op).sum()) for op in (Op.LOAD, Op.STORE)] == [8 * 6, 8 * 3]
+    assert "array" in [buffer.name for buffer in sample.buffers]  # as the host has it
 
 
 def test_pipelines_barriers_atomics_and_fragments(tmp_path, compiler):

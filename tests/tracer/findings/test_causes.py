@@ -139,6 +139,7 @@ def test_places_are_listed_while_they_are_few():
     count = [RelatedPlace("", line, "a") for line in range(20, 30)]
     assert (
         message_of("So it is.", count, 4)
-        == "So it is (also at 10 more places, first a on line 20, in 4 launches)."
+        == "So it is (also at 10 more places, first a on line 20, in 4 launches, with the numbers of one)."
     )
+    assert message_of("So it is.", (), 2, holds_for_each=True) == "So it is (in each of 2 launches)."
     assert message_of("So it is.", ()) == "So it is."

@@ -51,6 +51,8 @@ EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"]
         ("if t < 32:\n    cuda.syncthreads()\nif t >= 32:\n    arg0[t] = t", [("barrier", "error", 32)]),
         # two barriers at once
         ("if t < 32:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()", [("barrier", "error", 32)]),
+        # once they are at different barriers, all that follows is a consequence
+        ("if t < 32:\n    cuda.syncthreads()\ncuda.syncthreads()\ncuda.syncthreads()", [("barrier", "error", 32)]),
         # one round fewer for some, which go on after the loop
         ("for k in range(3 if t < 10 else 2):\n    cuda.syncthreads()\narg0[t] = t", [("barrier", "error", 54)]),
         # half go past it in a loop, and round again

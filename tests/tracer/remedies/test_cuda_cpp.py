@@ -11,7 +11,7 @@ from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model import cpp_text
 from tilescope.tracer.remedies.cpp_edits import barrier_moves, race_fixes
-from tilescope.tracer.remedies.trial import Trials
+from tilescope.tracer.remedies.trial import Trials, leave_out_untried
 
 FOLDER = Path(__file__).parents[1] / "cuda_cpp" / "homework"
 HOST = "\n#define T 1\nint host[2] = {1, 2};\n"  # a macro and a variable that no kernel uses
@@ -51,6 +51,39 @@ def test_a_remedy_mends_its_program(program, old, new, remedy, output, tmp_path)
     assert ran.output.split() == output.split()
     errors = [finding for trace in ran.traces for finding in findings_of(trace, requests_of(trace))]
     assert not [finding for finding in errors if finding.severity == "error"]
+
+
+MISSED = """__global__ void reverse(const int* a, int* out, int n) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    if (t < n) {
+        s[t] = a[t];
+        __syncthreads();
+        out[t] = s[n - 1 - t];
+    }
+}
+int main() {
+    int *a, *out;
+    cudaMalloc(&a, 256);
+    cudaMalloc(&out, 256);
+    cudaMemset(a, 0, 256);
+    reverse<<<1, 64>>>(a, out, 50);
+    cudaDeviceSynchronize();
+}
+"""
+
+
+@needs_compiler
+def test_threads_past_a_barrier_have_not_returned_and_untried_advice_is_left_out(tmp_path):
+    trace = run_text(tmp_path, MISSED).traces[0]
+    findings = findings_of(trace, requests_of(trace))
+    (barrier,) = [finding for finding in findings if finding.kind == "barrier"]
+    assert barrier.severity == "error" and barrier.message.startswith(
+        "14 threads run past the barrier on line 6"
+    )
+    assert leave_out_untried(barrier).message.endswith("first thread 50 of block 0.")
+    ((_, fix),) = Trials(60).prove_findings(trace, [barrier], findings)
+    assert fix.remedy == "move __syncthreads() of line 6 out of the branch of line 4, which it splits in two"
 
 
 KERNEL = """__global__ void k(int* a, int n) {

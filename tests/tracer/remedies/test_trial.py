@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+
 import pytest
 
 from launching import HEADER, Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
-from tilescope.tracer.remedies.trial import prove, trial_case
+from tilescope.tracer.remedies.trial import Trials, prove, trial_case
 from tilescope.tracer.simulator.numba_patch import run
 
 BEGIN = """
@@ -117,6 +120,20 @@ def test_no_remedy_is_proven_after_the_time_is_over(tmp_path):
     ended = traced(tmp_path, FAULTS["between two lines"][0])
     case = trial_case(ended, errors(ended)[0], errors(ended), tmp_path)
     assert prove(case, lambda launch: run(launch, lambda done, total: None), lambda: True) is None
+
+
+def test_trials_without_time_left_are_reported_as_unfinished(tmp_path):
+    ended = traced(tmp_path, FAULTS["between two lines"][0])
+    trials = Trials(0)
+    assert trials.prove_findings(ended, errors(ended), errors(ended)) == [] and trials.finished == [False]
+
+
+def test_trials_count_processor_time(tmp_path, monkeypatch):
+    """A clock that runs a minute a look is that of a computer which does something else."""
+    ended = traced(tmp_path, FAULTS["between two lines"][0])
+    minutes = itertools.count(step=60.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(minutes))
+    assert Trials().prove_findings(ended, errors(ended), errors(ended))
 
 
 def test_a_remedy_of_one_race_is_no_remedy_of_another_on_the_same_array(tmp_path):

@@ -58,6 +58,14 @@ def test_a_forecast_does_not_grow_while_no_block_ends():
     ]
 
 
+def test_arrays_that_take_long_to_copy_are_named():
+    now = [0.0]
+    launch = LongLaunch("k", 5.0, lambda: now[0], nbytes=4 << 30)
+    now[0] = 5.0
+    text = "k has run for 5 seconds, with 4,294 MB of arrays to copy and record; Ctrl+C ends it."
+    assert launch.notice() == text
+
+
 def test_a_forecast_is_of_the_attempt_that_runs():
     now = [0.0]
     launch = LongLaunch("k", 5.0, lambda: now[0])

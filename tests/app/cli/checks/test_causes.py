@@ -71,7 +71,7 @@ def spread(a, out):
 def test_one_race_is_reported_once_whatever_its_values_are(tmp_path: Path) -> None:
     (race,) = (f for f in check_program(tmp_path, PROGRAMS / "same_finding_twice.py") if f["kind"] == "race")
     assert (race["launches"], race["places"]) == (3, [])
-    assert race["message"].endswith("(in 3 launches).")
+    assert race["message"].endswith("(in 3 launches, with the numbers of one).")
 
 
 def test_after_an_access_outside_what_was_filled_is_not_called_unwritten(tmp_path: Path) -> None:

@@ -224,3 +224,11 @@ def test_names_of_files_end_no_annotation_early(tmp_path):
     (tmp_path / "a,b:c%.py").write_text(RACE)
     done = run_tilescope("check", "--format", "github", "a,b:c%.py", folder=tmp_path)
     assert done.stdout.startswith("::error file=a%2Cb%3Ac%25.py,line=")
+
+
+def test_an_endless_recursion_on_the_host_is_reported_as_by_python(tmp_path):
+    (tmp_path / "deep.py").write_text(RACE + "def f(n):\n    return f(n + 1)\n\nf(0)\n")
+    done = run_tilescope("check", "deep.py", folder=tmp_path)
+    assert done.returncode == 1 and "error: race: " in done.stdout
+    assert "RecursionError: maximum recursion depth exceeded" in done.stderr
+    assert "in f\n    return f(n + 1)" in done.stderr and "run_as_main" not in done.stderr

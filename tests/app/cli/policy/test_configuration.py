@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from programs import COPY, RACE, run_tilescope
@@ -133,3 +135,11 @@ def test_without_a_program_and_without_settings_the_sentence_names_both(tmp_path
         "tilescope: no program is named; name a script or a notebook, or use -m and a module, "
         "or list `programs` in pyproject.toml.\n"
     )
+
+
+def test_findings_of_the_project_create_its_baseline(tmp_path):
+    (tmp_path / "race.py").write_text(RACE)
+    write(tmp_path, 'programs = ["race.py"]\nbaseline = "base.json"\n')
+    added = run_tilescope("check", "--add-to-baseline", "old", folder=tmp_path)
+    assert added.returncode == 0 and "base.json now has 1 accepted finding.\n" in added.stderr
+    assert len(json.loads((tmp_path / "base.json").read_text())["entries"]) == 1

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from cuda_cpp import needs_compiler
 from programs import COPY, RACE, run_tilescope
 
 SECOND = (
@@ -89,6 +90,40 @@ def test_without_a_proven_remedy_nothing_changes(option, tmp_path):
     done = run_tilescope("check", option, "copies.py", folder=tmp_path)
     assert done.returncode == 0 and (tmp_path / "copies.py").read_text() == COPY
     assert "+++" not in done.stdout
+
+
+def test_an_empty_diff_is_explained(tmp_path):
+    (tmp_path / "outside.py").write_text(COPY.replace("i < out.size", "i < 64"))
+    done = run_tilescope("check", "--diff", "outside.py", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "tilescope: no remedy is proven for these findings, so there is no diff.\n" in done.stderr
+
+
+REVERSE = """__global__ void reverse(int *out) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    s[t] = t;
+    out[t] = s[63 - t];
+}
+int main() {
+    int *out;
+    cudaMalloc(&out, 256);
+    reverse<<<1, 64>>>(out);
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
+
+@needs_compiler
+def test_remedies_in_cuda_cpp_are_printed_and_written(tmp_path):
+    path = tmp_path / "reverse.cu"
+    path.write_text(REVERSE)
+    done = run_tilescope("check", "--diff", "reverse.cu", folder=tmp_path)
+    assert "+    __syncthreads();\n" in done.stdout, done.stderr
+    done = run_tilescope("check", "--fix", "reverse.cu", folder=tmp_path)
+    assert "tilescope: 1 remedy written into reverse.cu.\n" in done.stderr, done.stdout
+    assert "s[t] = t;\n    __syncthreads();\n" in path.read_text()
 
 
 def test_line_ends_stay(tmp_path):

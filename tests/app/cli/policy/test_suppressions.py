@@ -144,7 +144,7 @@ def test_a_comment_in_cuda_cpp_suppresses(tmp_path):
 
 def test_add_ignore_writes_comments_that_suppress_everything(tmp_path):
     added = check(tmp_path, RACE, "--add-ignore", "known, see issue 12")
-    assert added.returncode == 0 and "comments were added on 1 lines" in added.stderr
+    assert added.returncode == 0 and "comments were added on 1 line." in added.stderr
     text = (tmp_path / "race.py").read_text()
     assert LINE.rstrip() + "  # tilescope: ignore[TS101] known, see issue 12\n" in text
     done = run_tilescope("check", "race.py", folder=tmp_path)

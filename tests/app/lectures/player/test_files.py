@@ -10,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from cuda_cpp import needs_compiler
 from presenting import LECTURE, TILED, capture_window, go_to_step, present, wait_for_step, write_lecture
 from sessions import application, matmul
+from tilescope.app.cli.main import main
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.model.settings import Settings
@@ -105,6 +106,26 @@ def test_a_trace_file_in_its_folder_is_shown_and_a_broken_one_stops_nothing(wind
     assert str(tmp_path / "good.npz") not in window.files.recent()  # nobody opened it
     player.close()
     wait_for_step(window)
+
+
+def test_the_option_run_programs_agrees_to_the_programs_that_are_presented(window, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    path = write_lecture(
+        tmp_path, f"# Own\n\n## Shown\n\n`show: {TILED}`\n\n## Mine\n\n`show: mine.py:launch=2`\n"
+    )
+
+    def show(path, follower):
+        player = present(window, path)
+        follower(window.lectures)
+        go_to_step(window, 1)
+        cover = window.lectures.cover
+        assert not cover.answer.isVisible()  # it does not ask
+        wait_until(lambda: not cover.isVisible() and player.awaited is None)
+        return 0
+
+    monkeypatch.setattr("tilescope.app.cli.open_window.show_lecture", show)
+    assert main(["lecture", str(path), "--run-programs"]) == 0
+    assert [s.trace.kernel for s in window.stage.sessions] == ["copy"]
 
 
 def test_a_program_in_its_folder_runs_only_once_the_user_agrees(window, tmp_path):

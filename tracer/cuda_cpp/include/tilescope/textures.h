@@ -21,7 +21,8 @@ struct cudaArray { void* data; size_t width, height, depth; cudaChannelFormatDes
 typedef cudaArray* cudaArray_t;
 typedef const cudaArray* cudaArray_const_t;
 enum { cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4, cudaArrayTextureGather = 8 };
-TILESCOPE_HELPER inline cudaError_t tilescope_new_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, size_t width, size_t height, size_t depth) {
+// Inlined, so that the runtime finds the program's line as for cudaMalloc.
+TILESCOPE_HELPER __attribute__((always_inline)) inline cudaError_t tilescope_new_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, size_t width, size_t height, size_t depth) {
   void* data;
   if (cudaError_t error = tilescope_allocate_to(&data, width * (height ? height : 1) * (depth ? depth : 1) * tilescope_texel_size(*desc), 0)) return error;
   *array = new cudaArray{data, width, height, depth, *desc};
