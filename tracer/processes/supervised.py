@@ -42,7 +42,8 @@ def continue_in_child(
     """Return only in a forked child; this process waits for the child and ends the same way.
 
     judge: gets the child's status (see `json_process.describe_exit_status`) and returns this process's exit status,
-    or None to end by the same signal. waiting: entered by this process while it waits. Signals to this process are forwarded to the child. Without fork, return here.
+    or None to end by the same signal. waiting: entered by this process while it waits. Signals to this process are
+    forwarded to the child. Without fork, return here.
     """
     if not hasattr(os, "fork"):
         return

@@ -66,7 +66,9 @@ if TYPE_CHECKING:
 
 MAX_IMMEDIATE_BYTES = 1 << 18  # traces up to this size are saved faster than queued
 STANDARD_OUTPUT = "-"  # instead of a file
-SLOW_CHECK = "running {name} and tracing its kernels; a kernel's first check takes longer, since it is compiled."
+SLOW_CHECK = (
+    "running {name} and tracing its kernels; a kernel's first check takes longer, since it is compiled."
+)
 SLOW_PROJECT = "checking the programs; a kernel's first check takes longer, since it is compiled."
 
 
