@@ -139,7 +139,8 @@ class RenderDialog(QDialog):
         return self.process
 
     def _name(self) -> str:
-        return f"film{self.fields.chosen_kind().suffix}"
+        suffix = self.fields.chosen_kind().suffix
+        return f"{_noun(suffix)}{suffix}"
 
     def _take(self, answer: object) -> None:
         """Handle an answer of the process."""
@@ -155,8 +156,7 @@ class RenderDialog(QDialog):
                 self.progress.setValue(answer.done)
                 self.outlook.setText(f"Rendering: frame {answer.done:,} of {answer.total:,}")
             case Written():
-                noun = "page" if answer.output.endswith(PAGE.suffix) else "film"
-                self._end(f"The {noun} was saved as {answer.output}.", well=True)
+                self._end(f"The {_noun(answer.output)} was saved as {answer.output}.", well=True)
             case Failed() if answer.number in (0, self._number):
                 self._fail(answer)
 
@@ -240,3 +240,8 @@ class RenderDialog(QDialog):
             self.process.close()
             self.process = None
         super().done(result)
+
+
+def _noun(output: str) -> str:
+    """Name what a file or a suffix is: a page, which a browser plays, or a film."""
+    return "page" if output.endswith(PAGE.suffix) else "film"

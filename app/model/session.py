@@ -22,7 +22,7 @@ from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
 from ...tracer.model.finding import SEVERITIES, Finding, sort_key
-from ...tracer.model.launch import Launch, decode, is_cuda_cpp_launch, is_python_program
+from ...tracer.model.launch import Launch, decode, is_cuda_cpp, is_cuda_cpp_launch, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
 from ...tracer.model.skipped_lines import barrier_lines
@@ -361,7 +361,7 @@ def launch_name(path: Path, kernel: str = "") -> str:
     if not match:
         return ""
     file, _, function = kernel.rpartition(":")
-    is_program = file.endswith(".py") or cell_of(file) is not None
+    is_program = file.endswith(".py") or is_cuda_cpp(file) or cell_of(file) is not None
     program = Path(file).name if is_program and function == match[2] else ""
     return " · ".join(filter(None, (match[2], program, f"launch {int(match[1]) + 1}")))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -141,11 +142,14 @@ def problem_of(attempt: Callable[[], object]) -> str:
 
 
 def text_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
-    """Find the sentence with which one of these setups refuses a field's text, or ""."""
+    """Find the sentence with which one of these setups refuses a field's text, or ""; it names the field's label."""
     attempts = [
         partial(with_field_texts, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups
     ]
-    return next(filter(None, map(problem_of, attempts)), "")
+    sentence = next(filter(None, map(problem_of, attempts)), "")
+    parameters = (p for setup in setups for p in parameters_of(scenarios.get(setup.scenario), setup))
+    label = next((parameter.label for parameter in parameters if parameter.name == name), name)
+    return re.sub(rf"^{re.escape(name)} of \S+ (?=must be )", f"{label} ", sentence)
 
 
 def launch_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:

@@ -131,8 +131,8 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
     matters = ran_on or _stored_to_shared(trace, missed, chosen)
     remedy = _move_remedy(trace, site) if ran_on else STAY
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
-    blocks_text = "its block" if len(chosen) == 1 else "their block" if blocks == 1 else "their blocks"
-    others = f"others of {blocks_text} wait at"
+    whose = "its block" if len(chosen) == 1 else "their block" if blocks == 1 else "their blocks"
+    others = f"others of {whose} wait at"
     deed = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "

@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from mmap import mmap
 
 from .parent_death import die_with_parent
@@ -36,11 +36,14 @@ class SharedNote:
         return self._memory[LENGTH : LENGTH + int.from_bytes(self._memory[:LENGTH], "little")]
 
 
-def continue_in_child(judge: Callable[[int], int | None]) -> None:
+def continue_in_child(
+    judge: Callable[[int], int | None], waiting: AbstractContextManager[None] | None = None
+) -> None:
     """Return only in a forked child; this process waits for the child and ends the same way.
 
     judge: gets the child's status (see `json_process.describe_exit_status`) and returns this process's exit status,
-    or None to end by the same signal. Signals to this process are forwarded to the child. Without fork, return here.
+    or None to end by the same signal. waiting: entered by this process while it waits. Signals to this process are
+    forwarded to the child. Without fork, return here.
     """
     if not hasattr(os, "fork"):
         return
@@ -62,7 +65,8 @@ def continue_in_child(judge: Callable[[int], int | None]) -> None:
     signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # the terminal sends it to the child too
     for name in FORWARDED:
         signal.signal(getattr(signal, name), lambda number, _: os.kill(child, number))
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with waiting or nullcontext():
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     exit_status = judge(status)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):

@@ -68,9 +68,20 @@ def livelock_message(threads: Sequence[Thread], blocks: int, owns: Callable[[str
     loop = "loop" if others else "loops"
     more = f"; {blocks:,} blocks can't begin before others end" if blocks else ""
     return (
-        f"the launch never ends: on line {frame.f_lineno} this thread{others} {loop} for ever with the same "
+        f"the launch never ends: on line {frame.f_lineno} {_name(threads[0])}{others} {loop} for ever with the same "
         f"values, because nothing changes them any more{more}"
     )
+
+
+def _name(thread: Thread) -> str:
+    block = thread.block
+    return f"thread {_index_text(thread.index)} of block {_index_text(block.index)}"
+
+
+def _index_text(index: Any) -> str:
+    """Format an index: 5 in the first row, else (5, 3) or (5, 3, 1)."""
+    x, y, z = index.x, index.y, index.z
+    return f"({x}, {y}, {z})" if z else f"({x}, {y})" if y else str(x)
 
 
 def _frames(thread: Thread) -> Any:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain, repeat
+from threading import Timer
 from typing import TextIO
 
 from ...model.visible_text import escape_controls, escape_controls_in_lines
 
 # The stream has no reader any more, or a program has closed or replaced it.
 _GONE = (OSError, ValueError, AttributeError)
+SLOW = 2.0  # seconds after which a command states what it does
 _JUSTIFY = {"<": str.ljust, ">": str.rjust}
 
 
@@ -40,6 +42,20 @@ def is_stderr_a_terminal() -> bool:
     with suppress(*_GONE):
         return sys.stderr.isatty()
     return False
+
+
+@contextmanager
+def note_if_slow(sentence: str) -> Iterator[None]:
+    """Print a sentence on a terminal's standard error if the work inside takes longer than two seconds."""
+    timer = Timer(SLOW, print_error, (sentence,)) if is_stderr_a_terminal() else None
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 def show_progress(text: str) -> None:

@@ -17,7 +17,7 @@ from ....tracer.processes.supervised import continue_in_child
 from ....tracer.run.long_launch import CHECK_PATIENCE, MEMORY_A_SECOND, RUN_PATIENCE
 from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
-from ..common.text_output import print_error, print_lines
+from ..common.text_output import note_if_slow, print_error, print_lines
 from ..reports.report import FindingData, split_cells
 from .behind_program import BackgroundWriter
 from .check_settings import (
@@ -66,6 +66,10 @@ if TYPE_CHECKING:
 
 MAX_IMMEDIATE_BYTES = 1 << 18  # traces up to this size are saved faster than queued
 STANDARD_OUTPUT = "-"  # instead of a file
+SLOW_CHECK = (
+    "running {name} and tracing its kernels; a kernel's first check takes longer, since it is compiled."
+)
+SLOW_PROJECT = "checking the programs; a kernel's first check takes longer, since it is compiled."
 
 
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
@@ -400,9 +404,10 @@ def execute_check(chosen: Namespace) -> int:
         from .check_programs import check_programs, check_project
 
         settings = settings_of(chosen, configuration, "")
-        if chosen.programs:
-            return check_programs(chosen, chosen.programs, settings)
-        return check_project(chosen, configuration, settings)
+        with note_if_slow(SLOW_PROJECT):
+            if chosen.programs:
+                return check_programs(chosen, chosen.programs, settings)
+            return check_project(chosen, configuration, settings)
     with_limits(chosen, configuration, CHECK_PATIENCE)
     program.find()
     script = "" if program.is_module or program.is_command else full_path(program.name)
@@ -412,7 +417,8 @@ def execute_check(chosen: Namespace) -> int:
     crash_report = CrashReport(program.name, settings, counts=chosen.counters)
     launches = CheckedLaunches() if chosen.counters else None
     blocks: tuple[int, ...] | None = None  # of the launch that begins, which run
-    continue_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
+    waiting = note_if_slow(SLOW_CHECK.format(name=program.name))
+    continue_in_child(crash_report.judge, waiting)  # findings survive a kernel that crashes the process
     remedies = RemedyTrials(tries_advice=settings.try_advice)
     collector = FindingCollector(orders=settings.schedules, remedies=remedies, witnesses=settings.witnesses)
     own = os.getpid()
@@ -482,7 +488,8 @@ def _check_cuda_cpp(chosen: Namespace, settings: CheckSettings) -> int:
     check_options(chosen)
     collector = FindingCollector(orders=settings.schedules)
     program = CudaProgram(chosen, lambda trace, seconds: collector.add(trace))
-    with _output_to_stderr() as output:
+    slow = SLOW_CHECK.format(name=chosen.program.name)
+    with note_if_slow(slow), _output_to_stderr() as output:
         verdict = Verdict(collector, ForkedLaunches(), chosen.program.name, settings, output)
         status = program.run()
         collect_faults(collector, program.faults)

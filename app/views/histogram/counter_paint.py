@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QLineF, QRectF
+from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from ....tracer.hardware.times.recorded_outcomes import Spread
@@ -142,7 +142,9 @@ class CounterPicture:
         )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for code, colour in enumerate(colours):
-            painter.setPen(pen(colour, max(min(thickness * 0.8, theme.px(6)), 2.5 if code == 3 else 1.0)))
+            stroke = pen(colour, max(min(thickness * 0.8, theme.px(6)), 2.5 if code == 3 else 1.0))
+            stroke.setCapStyle(Qt.PenCapStyle.FlatCap)  # the first addition starts at the edge of the field
+            painter.setPen(stroke)
             chosen = np.flatnonzero(state == code).tolist()
             painter.drawLines([QLineF(x0[i], y[i], x1[i], y[i]) for i in chosen])
 

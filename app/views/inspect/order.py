@@ -157,8 +157,8 @@ class OrderView(View):
         self.count.setAccessibleName("Count the final values over all orders")
         self.element.returnPressed.connect(self._ask_values)
         self.count.clicked.connect(lambda _checked: self._ask_values())
-        self.find = QPushButton("Find an order that changes the result", self)
-        self.find.clicked.connect(lambda _checked: self.ask.find_order())
+        self.find_order = QPushButton("Find an order that changes the result", self)
+        self.find_order.clicked.connect(lambda _checked: self.ask.find_order())
         self.search = PlainLabel(parent=self)  # what a search does
         self.search.hide()
         self.mark, self.bars = PlainLabel(parent=self), ValueBars(theme, self)
@@ -180,7 +180,7 @@ class OrderView(View):
         for widget in (self.next_hint, order, self.text, self.problem, self.hint):
             column.addWidget(widget)
         column.addWidget(self.parts, 2)
-        column.addWidget(self.find)
+        column.addWidget(self.find_order)
         column.addWidget(values)
         column.addLayout(ask)
         column.addWidget(self.search)
@@ -196,7 +196,7 @@ class OrderView(View):
         for label in (self.hint, self.next_hint, self.mark, self.search):
             label.setFont(theme.font(12.5))
             label.setPalette(text_palette(theme, "muted"))
-        for widget in (self.text, self.element, self.count, self.problem, self.find):
+        for widget in (self.text, self.element, self.count, self.problem, self.find_order):
             widget.setFont(theme.font(12.5))
         for part in (self.list, self.parts, self.bars):
             part.set_theme(theme)
@@ -242,7 +242,7 @@ class OrderView(View):
         """Show what a search of orders does, "" without one; a second one can't be started meanwhile."""
         self.search.setText(words)
         self.search.setVisible(bool(words))
-        for button in (self.find, self.count):
+        for button in (self.find_order, self.count):
             button.setEnabled(not words)
 
     def _choose_unit(self, unit: str) -> None:

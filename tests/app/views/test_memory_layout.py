@@ -257,6 +257,15 @@ def test_few_elements_have_cells_for_their_values_in_a_narrow_pane(length):
     assert min(min(place.cell, place.row) for place in layout.places.values()) >= 22
 
 
+@pytest.mark.parametrize("room", [(440, 260), (440, 330), (900, 300)])
+@pytest.mark.parametrize(("long", "short"), [(200, 4), (1000, 4), (256, 16)])
+def test_a_short_array_next_to_a_long_one_has_room_for_its_values(long, short, room):
+    layout = arrange(
+        [buffer((long,)), buffer((short,), name="out")], {}, Box(12, 6, *room), Metrics(), stored={1}
+    )
+    assert min(layout.places[1].cell, layout.places[1].row) >= 16
+
+
 @pytest.mark.parametrize("room", [(700, 330), (1200, 600), (420, 260), (1110, 560), (1110, 720)])
 def test_buffers_of_one_dimension_share_a_scale(room):
     numbers = [buffer((192,), name="src"), buffer((34,), "shared", "s"), buffer((192,), name="dst")]

@@ -70,7 +70,14 @@ def test_typing_is_taken_back_word_by_word_and_made_again():
 
 def test_lines_of_cpp_are_indented_after_braces_and_conditions():
     editor = an_editor("", name="k.cu")
-    for line in ("__global__ void k(int *a) {  // one", "if (a[0] > (1))", "a[0] = 1;", "for (;;) {", "a[1] = 2;", "}"):
+    for line in (
+        "__global__ void k(int *a) {  // one",
+        "if (a[0] > (1))",
+        "a[0] = 1;",
+        "for (;;) {",
+        "a[1] = 2;",
+        "}",
+    ):
         QTest.keyClicks(editor, line)
         press(editor, Key.Key_Return)
     QTest.keyClicks(editor, "}")

@@ -108,7 +108,12 @@ def test_the_key_for_exercises_lists_them_all_and_a_folder(window):
 
 
 def test_names_from_textbooks_find_scenarios(palette):
-    for words, name in (("vector add", "vector-"), ("saxpy", "vector-"), ("reduction", "sum-"), ("stencil", "jacobi-")):
+    for words, name in (
+        ("vector add", "vector-"),
+        ("saxpy", "vector-"),
+        ("reduction", "sum-"),
+        ("stencil", "jacobi-"),
+    ):
         palette.words.setText(words)
         assert any(entry.name.startswith(name) for entry in palette.shown), words
 

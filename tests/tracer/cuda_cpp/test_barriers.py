@@ -61,7 +61,11 @@ LOOP = """    for (int k = 0; k < 2; k++) {
 )  # fmt: skip
 def test_threads_return_only_where_the_kernel_returns(tmp_path, body, expected):
     (trace,) = run_text(tmp_path, PROGRAM.format(body=body)).traces
-    found = {f.kind: f.message for f in findings_of(trace, requests_of(trace)) if f.kind in ("barrier", "unwritten")}
+    found = {
+        f.kind: f.message
+        for f in findings_of(trace, requests_of(trace))
+        if f.kind in ("barrier", "unwritten")
+    }
     assert found.keys() == expected.keys()
     for kind, words in expected.items():
         assert words in found[kind], found[kind]

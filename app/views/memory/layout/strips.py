@@ -68,9 +68,10 @@ def place_strips(
             cell, row = scale.cell, scale.row
             length = sheet.cols * sheet.rows
             if _is_short(length, scale.width, step - metrics.gap):
-                cell, row = scale.least if cell < LEGIBLE / 2 else cell, max(row, scale.least)
+                most = (step - metrics.gap) / max(1, length)
+                cell, row = min(scale.least, most) if cell < LEGIBLE / 2 else cell, max(row, scale.least)
                 if cell < VALUES and length * FAR <= longest:
-                    cell = max(cell, min(WIDE, (step - metrics.gap) // length))
+                    cell = max(cell, min(WIDE, math.floor(most)))
             y = math.floor(y + _head_height(metrics))
             places[number] = BufferPosition(sheet, x, y, cell, room=step - metrics.gap, tall=row / cell)
             y += sheet.rows * row + metrics.gap
@@ -148,6 +149,7 @@ def _row_heights(
     free = max(0.02 * len(column), down - len(column) * (_head_height(metrics) + metrics.gap) + metrics.gap)
     short = [lengths[n] for n in column if _is_short(lengths[n], width, across)]
     rows = sum(-(-lengths[n] // width) for n in column) - len(short)
-    least = min(VALUES, free / max(1, len(short)) / (2 if rows else 1))
+    are_far = all(length * FAR <= max(lengths.values()) for length in short)
+    least = min(VALUES if are_far else LEGIBLE, free / max(1, len(short)) / (2 if rows else 1))
     even = free / (rows + len(short))
     return (even if even >= least else (free - least * len(short)) / max(1, rows)), least

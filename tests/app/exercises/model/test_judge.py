@@ -157,6 +157,7 @@ def test_a_kernel_that_waits_for_ever_is_reported_at_once():
     verdict = judged(RIGHT.replace(BODY, "        while a[i] >= 0:\n            pass\n"))
     assert not verdict.passed and verdict.cases[-1].error.startswith("The launch never ends: on line ")
     assert len(verdict.cases) == 1 and verdict.cases[0].line in (9, 10)
+    assert "thread 0 of block 0" in verdict.cases[-1].error
 
 
 def test_the_students_file_judges_nothing():
