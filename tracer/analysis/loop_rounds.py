@@ -7,12 +7,15 @@ round 1: two requests. A loop whose every round makes the access, or none does, 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..model.cpp_text import holds_cpp
 from ..model.syntax_tree import syntax_tree
 from ..model.trace import Trace
+from .cpp_statements import functions_of
 
 # Calls whose result is the same in all lanes of a warp if their arguments are.
 UNIFORM_CALLS = frozenset(
@@ -62,15 +65,17 @@ def are_rounds_unknown(trace: Trace) -> bool:
     """
     if trace.round is not None or trace.schedule == "order" or trace.threads == 1:
         return False
-    return any(_has_unknown_rounds(source, trace.kernel) for source in trace.sources.values())
+    kernel = re.split(r"[<(]", trace.kernel)[0]  # without template arguments
+    return any(_has_unknown_rounds(source, kernel) for source in trace.sources.values())
 
 
 @lru_cache(maxsize=64)
 def _has_unknown_rounds(source: str, kernel: str) -> bool:
-    trees = {node.name: node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.FunctionDef)}
+    python = (node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.FunctionDef))
+    trees = functions_of(source) if holds_cpp(source) else {node.name: node for node in python}
 
     def resolve(called: ast.expr) -> Callee | None:
-        tree = trees.get(called.id) if isinstance(called, ast.Name) else None
+        tree = trees.get(_name(called))
         return Callee(tree, resolve) if tree is not None else None
 
     return kernel in trees and has_unknown_rounds(Callee(trees[kernel], resolve))
