@@ -13,9 +13,7 @@ from ..model.cpp_text import functions, parameters, plain
 
 _TOKEN = re.compile(r"\w+|&&|\|\||\+\+|--|->|::|<<=|>>=|<<|>>|[-+*/%&|^=!<>]=|\S")
 _ASSIGNMENTS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
-_BEFORE_POINTER = (
-    frozenset("( [ { , ; = + - / % & | ^ ! < > ? : && || == != <= >= return".split()) | _ASSIGNMENTS
-)
+_BEFORE_POINTER = _ASSIGNMENTS | {*"([{,;+-/%&|^!<>?:", "&&", "||", "==", "!=", "<=", ">=", "return"}
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 # Functions whose results differ between the lanes of a warp, whatever their arguments.
 _LANE_CALLS = re.compile(
@@ -117,13 +115,9 @@ class _Statements:
         parts, rest = list[ast.expr](), _Statements(head)
         while rest._next < len(head):
             parts.append(_expression(rest._until(";")))
-        counted = [
-            ast.Name(n.target.id, ast.Store())
-            for p in parts
-            for n in ast.walk(p)
-            if isinstance(n, ast.NamedExpr)
-        ]
-        return ast.For(ast.Tuple([*counted], ast.Store()), ast.Tuple(parts, ast.Load()), body, [])
+        head_of_loop = ast.Tuple(parts, ast.Load())
+        assigned = (node.target for node in ast.walk(head_of_loop) if isinstance(node, ast.NamedExpr))
+        return ast.For(ast.Tuple([*assigned], ast.Store()), head_of_loop, body, [])
 
 
 def _split(tokens: Sequence[str], separators: frozenset[str]) -> tuple[int, str] | None:
@@ -157,11 +151,8 @@ def _expression(tokens: Sequence[str]) -> ast.expr:
 
 def _assignment(target: Sequence[str], value: ast.expr) -> ast.expr:
     """Return an assignment to a variable, or to an element."""
-    if (
-        target
-        and target[-1].isidentifier()
-        and not (len(target) > 1 and target[-2] in (".", "->", "*") and target[0] == "*")
-    ):
+    is_behind_pointer = len(target) > 1 and target[0] == "*"
+    if target and target[-1].isidentifier() and not is_behind_pointer and target[-2:-1] != ["->"]:
         return ast.NamedExpr(ast.Name(target[-1], ast.Store()), value)
     return ast.Tuple([*_operands(target), value], ast.Load())
 
@@ -182,11 +173,8 @@ def _operands(tokens: Sequence[str]) -> list[ast.expr]:
         elif token == "->" and operands:
             operands.append(ast.Subscript(operands.pop(), ast.Constant(0), ast.Load()))
         elif token == "*" and before in _BEFORE_POINTER and after not in (")", ",", ""):
-            operands.append(
-                ast.Subscript(
-                    ast.Name(after if after.isidentifier() else "_", ast.Load()), ast.Constant(0), ast.Load()
-                )
-            )
+            pointer = ast.Name(after if after.isidentifier() else "_", ast.Load())
+            operands.append(ast.Subscript(pointer, ast.Constant(0), ast.Load()))
         elif token.isidentifier():
             if after in ("++", "--") or before in ("++", "--"):
                 operands.append(ast.NamedExpr(ast.Name(token, ast.Store()), ast.Name(token, ast.Load())))
