@@ -38,9 +38,10 @@ from ..model.named_file import is_file
 from ..model.session import Session, session_of_file, session_of_launch
 from ..model.visible_text import escape_controls
 from ..views.common.wording import (
-    EXACT,
     PART,
     count_text,
+    counter_mark_of,
+    estimate_text,
     mark_of,
     notice_text,
     operands,
@@ -156,6 +157,7 @@ def counters_table(compared: list[Session]) -> str:
     rows += _gpu_rows(compared)
     rows.append(["result", *(verdict_text(session.with_findings())[0] for session in compared)])
     notes = [f"{s.title}: {notice_text(s.trace)}" for s in compared if notice_text(s.trace)]
+    notes += [f"{s.title}: {estimate_text(s.trace)}" for s in compared if estimate_text(s.trace)]
     notes += [line for session in compared for line in (*_gpu_notes(session), *readings_text(session))]
     return "\n".join([*align_columns(rows), *notes])
 
@@ -170,7 +172,8 @@ def _total(session: Session, name: str) -> str:
     # Past a limit the totals still count every access; an exception or a choice of blocks makes them a part.
     is_complete = session.trace.totals or not session.trace.is_part
     is_complete = is_complete and session.trace.error is None
-    mark = PART if not is_complete else EXACT if session.trace.totals else mark_of(session.trace)
+    covers = bool(session.trace.totals)
+    mark = counter_mark_of(session.trace, name, of_launch=covers) if is_complete else PART
     return f"{count_text(session.counters.total[name])} {mark}"
 
 
@@ -251,7 +254,7 @@ def table_by(session: Session, by: str) -> str:
     ]
     widths = (max(map(len, names), default=0), 26, 13)
     return "\n".join(
-        [f"{session.title}, by {by} ({mark_of(session.trace)})", *align_columns(rows, "<<>", widths)]
+        [f"{session.title}, by {by} ({counter_mark_of(session.trace)})", *align_columns(rows, "<<>", widths)]
     )
 
 

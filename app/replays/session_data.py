@@ -17,9 +17,13 @@ from ..views.common.activity import block_activity
 from ..views.common.order_spans import order_spans
 from ..views.common.outside import outside_of
 from ..views.common.wording import (
+    ESTIMATED,
+    EXACT,
     MARKS,
+    PART,
     block_text,
     engine_text,
+    estimate_text,
     notice_text,
     phase_text,
     pitfall_text,
@@ -72,7 +76,8 @@ def session_data(
 def _counters(session: Session, say: Say, moments: list[int], wavefronts: bool) -> list[dict[str, Any]]:
     """Serialise the counters below a picture at every moment."""
     totals = totals_of(session.trace)
-    mark = "part" if notice_of(session.trace) and not totals else "exact"
+    is_part = notice_of(session.trace) and not totals
+    mark = PART if is_part else ESTIMATED if estimate_text(session.trace) else EXACT
     counters = []
     for tile in tiles_of(session, wavefronts):
         changes = Changes()

@@ -10,7 +10,10 @@ TEST_DEPTH = 3
 
 
 class RandomLoops:
-    """Writes the text of a kernel `kernel(a, out)` for one warp, from a seed; `a` and `out` are of int64."""
+    """Writes the text of a kernel `kernel(a, out, n)` for one warp, from a seed; `a` and `out` are of int64.
+
+    n: 3, which the compiler does not know, so that it keeps the loops.
+    """
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -22,7 +25,7 @@ class RandomLoops:
         body = self._block(0, 1)
         helpers = "\n".join(self._devices)
         return (
-            f"{helpers}\n@cuda.jit\ndef kernel(a, out):\n    t = cuda.threadIdx.x\n    s = 0\n    x = t\n"
+            f"{helpers}\n@cuda.jit\ndef kernel(a, out, n):\n    t = cuda.threadIdx.x\n    s = 0\n    x = t\n"
             f"{body}    out[t] = s\n"
         )
 
@@ -55,7 +58,7 @@ class RandomLoops:
 
     def _statement(self, depth: int, level: int, loops: tuple[str, ...]) -> str:
         pad = "    " * level
-        kinds = ["load", "store", "if", "loop", "loop", "while", "expression", "call"]
+        kinds = ["load", "store", "if", "for", "while", "while", "expression", "call"]
         kinds += ["leave"] * 2 if loops else []
         kind = self._random.choice(kinds) if depth < TEST_DEPTH else self._random.choice(("load", "store"))
         if kind == "load":
@@ -65,15 +68,16 @@ class RandomLoops:
         if kind == "if":
             return f"{pad}if {self._condition()}:\n{self._block(depth + 1, level + 1, loops)}"
         if kind == "leave":
-            word = self._random.choice(("continue", "break") if loops[-1] != "while" else ("break",))
-            return f"{pad}if {self._condition()}:\n{pad}    {word}\n"
+            # LLVM makes two loops of one whose rounds are unlike and end in several places.
+            word = self._random.choice(("continue", "break")) if loops[-1] == "for" else "break"
+            return f"{pad}if {self._condition()}:\n{pad}    s += {level}\n{pad}    {word}\n"
         if kind == "expression":
             left, right = self._index(), self._index()
             if self._random.random() < 0.5:
                 return f"{pad}s += a[{left}] if {self._condition()} else s + {level}\n"
             return f"{pad}if {self._condition()} and a[{left}] % 3 == 0:\n{pad}    s += a[{right}]\n"
         if kind == "call":
-            return f"{pad}s += {self._device()}(a, t, x)\n"
+            return f"{pad}s += {self._device()}(a, t, x, n)\n"
         return self._loop(kind, depth, level, loops)
 
     def _loop(self, kind: str, depth: int, level: int, loops: tuple[str, ...]) -> str:
@@ -81,11 +85,13 @@ class RandomLoops:
         pad, name = "    " * level, f"i{self._loops}"
         body = self._block(depth + 1, level + 1, (*loops, kind))
         keep, back = f"{pad}x_{name} = x\n", f"{pad}x = x_{name}\n"
-        if kind == "loop":
-            rounds = self._random.choice(("3", "4", "t % 3", "x % 3 + 1"))
+        if kind == "for":
+            rounds = self._random.choice(("3", "n + 1"))
             head = f"{pad}for {name} in range({rounds}):\n{pad}    x = x * 5 % 61 + {name}\n"
             return keep + head + body + back
-        head = f"{pad}{name} = 0\n{pad}while {name} < (t + x) % 4:\n{pad}    {name} += 1\n"
+        # With the condition on x, LLVM does not unroll loops whose lanes make different numbers of rounds.
+        rounds = self._random.choice(("t % n", "(t + x) % (n + 1)", f"x_{name} % n + 1"))
+        head = f"{pad}{name} = 0\n{pad}while {name} < {rounds} and x < 99:\n{pad}    {name} += 1\n"
         return keep + head + f"{pad}    x = x * 3 % 59 + {name}\n" + body + back
 
     def _device(self) -> str:
@@ -94,6 +100,6 @@ class RandomLoops:
         inner = self._block(TEST_DEPTH - 1, 1)
         stores = inner.replace("out[", "a[")
         self._devices[int(name[1:])] = (
-            f"@cuda.jit(device=True)\ndef {name}(a, t, x):\n    s = 0\n{stores}    return s\n"
+            f"@cuda.jit(device=True)\ndef {name}(a, t, x, n):\n    s = 0\n{stores}    return s\n"
         )
         return name

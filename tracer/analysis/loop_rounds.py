@@ -7,13 +7,23 @@ round 1: two requests. A loop whose every round makes the access, or none does, 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
+
+from ..model.cpp_text import holds_cpp
+from ..model.syntax_tree import syntax_tree
+from ..model.trace import Trace
+from .cpp_statements import functions_of
 
 # Calls whose result is the same in all lanes of a warp if their arguments are.
 UNIFORM_CALLS = frozenset(
-    "range len min max abs int float bool round pow divmod gridsize zip enumerate reversed complex".split()
-)
+    (
+        "range", "len", "min", "max", "abs", "int", "float", "bool", "round", "pow", "divmod", "gridsize", "zip",
+        "enumerate", "reversed", "complex",
+    )
+)  # fmt: skip
 UNIFORM_MODULES = frozenset(("math", "np", "numpy", "libdevice"))
 LANE_NAMES = frozenset(("threadIdx", "laneid"))  # of `cuda`: they differ between the lanes of a warp
 BARRIER = "syncthreads"
@@ -46,6 +56,29 @@ def has_unknown_rounds(kernel: Callee) -> bool:
     """Return True if a round of a loop may make an access that another round of the same thread does not make."""
     lanes = _Lanes(kernel.tree, frozenset())
     return _Walk(kernel, lanes, (), 0).block(kernel.tree.body, False)
+
+
+def are_rounds_unknown(trace: Trace) -> bool:
+    """Return True if a trace does not tell which of its accesses are made in the same round of a loop.
+
+    Then its requests are an estimate: the n-th access of each lane at a site counts as one request.
+    """
+    if trace.round is not None or trace.schedule == "order" or trace.threads == 1:
+        return False
+    kernel = re.split(r"[<(]", trace.kernel)[0]  # without template arguments
+    return any(_has_unknown_rounds(source, kernel) for source in trace.sources.values())
+
+
+@lru_cache(maxsize=64)
+def _has_unknown_rounds(source: str, kernel: str) -> bool:
+    python = (node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.FunctionDef))
+    trees = functions_of(source) if holds_cpp(source) else {node.name: node for node in python}
+
+    def resolve(called: ast.expr) -> Callee | None:
+        tree = trees.get(_name(called))
+        return Callee(tree, resolve) if tree is not None else None
+
+    return kernel in trees and has_unknown_rounds(Callee(trees[kernel], resolve))
 
 
 def nesting_of(function: Callee, depth: int = 0) -> Nesting:
@@ -154,7 +187,9 @@ class _Walk:
     to this function.
     """
 
-    def __init__(self, function: Callee, lanes: _Lanes, around: tuple[frozenset[str], ...], calls: int) -> None:
+    def __init__(
+        self, function: Callee, lanes: _Lanes, around: tuple[frozenset[str], ...], calls: int
+    ) -> None:
         self._function, self._lanes, self._around, self._calls = function, lanes, around, calls
         self._in_caller = len(around)  # loops that are around the function's calls
 

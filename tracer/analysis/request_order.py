@@ -175,9 +175,9 @@ def lane_queues(trace: Trace, rows: Ints) -> LaneQueues:
 def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
-    Accesses of one (group, site, round, visit) are one request; see `_turn_cells` for an explicit order. Requests are ordered
-    by the largest position of their lanes (STEPPED: their largest step). If that would show a lane's later access
-    before an earlier one, which only diverged lanes can cause, `_issue` orders the group.
+    Accesses of one (group, site, round, visit) are one request; see `_turn_cells` for an explicit order. Requests are
+    ordered by round, then by the largest position of their lanes in it (STEPPED: by their largest step). If that would
+    show a lane's later access before an earlier one, which only diverged lanes can cause, `_issue` orders the group.
     """
     cell = _cells(trace, queues)
     stepped = trace.schedule.startswith(STEPPED)

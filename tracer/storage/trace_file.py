@@ -205,7 +205,7 @@ def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
     from_trace: dict[str, Any] = {name: getattr(trace, name) for name in _TRACE_FIELDS}
     if trace.error is not None:
         from_trace["error"] = replace(trace.error, message=trace.error.message[:LONGEST_TEXT])
-    version = WITHOUT_ROUNDS if trace.round is None else VERSION
+    version: Literal[2, 3] = WITHOUT_ROUNDS if trace.round is None else VERSION
     meta = _Meta(format=FORMAT, version=version, packed=packed, outside=trace.outside.text, **from_trace)
     text = json.dumps(msgspec.to_builtins(meta), ensure_ascii=False)
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)

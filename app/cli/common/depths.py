@@ -11,7 +11,15 @@ from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import NAMES
 from ...compiled.model.compiled_counters import compiled_counters_of
 from ...model.session import Session
-from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
+from ...views.common.wording import (
+    COMPILED,
+    EXACT,
+    MEASURED,
+    PART,
+    count_text,
+    counter_mark_of,
+    estimate_text,
+)
 from .text_output import align_columns
 
 DEPTHS = ("written", "compiled", "measured")
@@ -49,8 +57,10 @@ def _cell(column: Column, name: str) -> str:
 def _written_column(session: Session) -> Column:
     total = session.counters.total
     is_complete = (session.trace.totals or not session.trace.is_part) and session.trace.error is None
-    mark = PART if not is_complete else EXACT if session.trace.totals else mark_of(session.trace)
-    return Column(session.title, mark, dict(total), ())
+    covers = bool(session.trace.totals)
+    mark = counter_mark_of(session.trace, of_launch=covers) if is_complete else PART
+    note = estimate_text(session.trace)
+    return Column(session.title, mark, dict(total), (note,) if note else ())
 
 
 def _compiled_column(session: Session) -> Column:

@@ -31,6 +31,7 @@ class LineCounters(NamedTuple):
     kernels: tuple[str, ...]  # their names
     exact: Counters
     is_part: bool  # whether a launch kept only some accesses
+    is_estimated: bool  # whether it is unknown which accesses of a launch are one request
     compiled: Counters | None  # None if a launch was not compiled
     at_least: frozenset[str]  # names of compiled counters that a GPU may count higher
     notes: tuple[str, ...]
@@ -48,7 +49,7 @@ class CheckedFile(NamedTuple):
         counters = self.lines.get(line)
         if counters is None:
             return ""
-        mark = "part" if counters.is_part else "exact"
+        mark = "part" if counters.is_part else "estimated" if counters.is_estimated else "exact"
         rows = [f"| {_launches_text(counters)} | {mark} | compiled |", "| --- | ---: | ---: |"]
         for name in NAMES:
             compiled = counters.compiled.get(name, 0) if counters.compiled is not None else None
@@ -113,6 +114,7 @@ def _counters_by_line(launches: list[dict[str, Any]]) -> dict[tuple[str, int], L
                 (launch["kernel"],),
                 exact.get(line, {}),
                 launch["part"],
+                launch["estimated"],
                 None if launch["compiled_counters"] is None else compiled.get(line, {}),
                 frozenset(about.get("at_least", ())),
                 (f"Not compiled: {about['reason']}",) if "reason" in about else tuple(about["notes"]),
@@ -132,6 +134,7 @@ def _sum(left: LineCounters, right: LineCounters) -> LineCounters:
         tuple(dict.fromkeys(left.kernels + right.kernels)),
         _added(left.exact, right.exact),
         left.is_part or right.is_part,
+        left.is_estimated or right.is_estimated,
         _added(left.compiled or {}, right.compiled or {}) if is_compiled else None,
         left.at_least | right.at_least,
         tuple(dict.fromkeys(left.notes + right.notes)),

@@ -90,6 +90,7 @@ class CheckedLaunches:
     def take(self, trace: Trace) -> None:
         """Add the launch that has ended."""
         from ....tracer.analysis.counters import counters_of, totals_by_line
+        from ....tracer.analysis.loop_rounds import are_rounds_unknown
         from ....tracer.analysis.requests import requests_of
 
         self._compiled.end(trace)
@@ -98,6 +99,7 @@ class CheckedLaunches:
             "launch": len(self._entries), "kernel": trace.kernel, "grid": list(trace.grid),
             "block": list(trace.block_dim), "counters": counters_of(trace, requests).total,
             "lines": _line_data(totals_by_line(trace, requests)), "part": trace.is_part,
+            "estimated": are_rounds_unknown(trace),
         }  # fmt: skip
         self._entries.append(entry)
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Mark = Literal["", "exact", "part", "measured", "compiled", "modelled"]
+Mark = Literal["", "exact", "part", "measured", "compiled", "estimated", "modelled"]
 Unit = Literal["", "us", "bytes", "GB/s", "GFLOP/s"]
 MARKS: tuple[Mark, ...] = (
     "",
@@ -17,6 +17,7 @@ MARKS: tuple[Mark, ...] = (
     "part",
     "measured",
     "compiled",
+    "estimated",
     "modelled",
 )  # the most certain first
 MARK_TEXTS: dict[Mark, str] = {
@@ -24,6 +25,7 @@ MARK_TEXTS: dict[Mark, str] = {
     "part": "of a part of the launch",
     "measured": "measured",
     "compiled": "counted from the compiled kernel",
+    "estimated": "estimated from a trace without the rounds of loops",
     "modelled": "modelled",
 }
 SPEC = re.compile(r",?(\.\d)?[dfge%]?")  # the subset of Python's formats for captions

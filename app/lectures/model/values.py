@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ....kernels.scenarios.suggestions import did_you_mean
+from ....tracer.analysis.loop_rounds import are_rounds_unknown
 from ....tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
 from ....tracer.hardware.times.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import NAMES, SUMS, sum_of
@@ -191,7 +192,9 @@ class PaneNames(Names):
     def mark(self) -> Mark:
         """Whether its numbers cover the complete launch."""
         trace = self.session.trace
-        return "part" if (trace.is_part or trace.error is not None) else "exact"
+        if trace.is_part or trace.error is not None:
+            return "part"
+        return "estimated" if are_rounds_unknown(trace) else "exact"
 
     def get(self, name: str) -> Quantity | Names:
         """Look up a name; raises ExpressionError."""

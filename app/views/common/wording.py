@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ....kernels.scenarios.catalogue import PhaseText, Scenario
 from ....kernels.scenarios.scenario import Values
+from ....tracer.analysis.loop_rounds import are_rounds_unknown
 from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.finding import block_text, coordinates_text, element_coordinates
 from ....tracer.model.finding import count_noun as plural
@@ -16,14 +17,19 @@ from ....tracer.model.trace import Buffer, Check, Op, Trace, poison
 from ...model.counter_labels import operands
 from ...model.session import Session, buffer_text
 
-EXACT, PART, MEASURED, COMPILED = "exact", "part", "measured", "compiled"
+EXACT, PART, MEASURED, COMPILED, ESTIMATED = "exact", "part", "measured", "compiled", "estimated"
 MARKS = {
     EXACT: "Counted from the trace, which holds every access: nothing is estimated.",
     PART: "Counted from the trace, but the trace is only a part of the launch: this is not a total.",
     MEASURED: "Read from a clock or a counter of a device.",
     COMPILED: "Counted in the code of an optimising compiler, which is named next to it.",
+    ESTIMATED: "Counted from a trace that does not record in which round of a loop an access is made.",
     "modelled": "Computed by a formula, which is named next to it.",
 }
+ESTIMATE = (
+    "Requests are estimated: only some rounds of a loop access memory, and the trace does not record which accesses "
+    "are made in the same round."
+)
 __all__ = [
     "block_text",
     "buffer_text",
@@ -205,6 +211,21 @@ def mark_of(trace: Trace) -> str:
     if trace.is_part or trace.error:
         return PART
     return MEASURED if trace.schedule == MEASURED else EXACT
+
+
+def counter_mark_of(trace: Trace, name: str = "", *, of_launch: bool = False) -> str:
+    """Return the mark of a counter, or of all: ESTIMATED if it is unknown which accesses are one request.
+
+    of_launch: whether the counter covers the complete launch even if the trace lacks accesses.
+    """
+    mark = EXACT if of_launch else mark_of(trace)
+    is_estimated = mark == EXACT and not name.endswith("_bytes") and are_rounds_unknown(trace)
+    return ESTIMATED if is_estimated else mark
+
+
+def estimate_text(trace: Trace) -> str:
+    """Describe in one sentence why the counters of a trace are an estimate; "" if they are not."""
+    return ESTIMATE if counter_mark_of(trace, of_launch=bool(trace.totals)) == ESTIMATED else ""
 
 
 def part_text(trace: Trace) -> str:

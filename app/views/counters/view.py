@@ -15,7 +15,7 @@ from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.dimming import dim_theme, draw_frame
 from ..common.view import View
-from ..common.wording import EXACT, MARKS, MEASURED, PART, mark_of
+from ..common.wording import EXACT, MARKS, MEASURED, PART, counter_mark_of, mark_of
 from .numbers import notice_of, tiles_of, totals_of
 from .tiles import (
     COMPACT,
@@ -96,7 +96,11 @@ class CountersView(View):
         self._select_tiles()
         self.notice = notice_of(session.trace) if session else ""
         partial = session is not None and self.notice != "" and not totals_of(session.trace)
-        self.mark = MEASURED if session and mark_of(session.trace) == MEASURED else PART if partial else EXACT
+        self.mark = EXACT
+        if session is not None:
+            is_measured = mark_of(session.trace) == MEASURED
+            own_mark = PART if partial else counter_mark_of(session.trace, of_launch=True)
+            self.mark = MEASURED if is_measured else own_mark
         self._measured = None
         self.updateGeometry()
         self._refresh()

@@ -132,9 +132,7 @@ class Rewriter(ExpressionRewriter):
                 rewritten_statement if isinstance(rewritten_statement, list) else [rewritten_statement]
             )
             if has_loops and self.frame is not None and self.program.round_bits is not None:
-                rewritten_statements += rounds.end_statement(
-                    self.frame, self.program.round_bits, statement
-                )
+                rewritten_statements += rounds.end_statement(self.frame, self.program.round_bits, statement)
         self.before = outer
         return rewritten_statements or [ast.Pass()]
 

@@ -47,6 +47,4 @@ def _callee(function: FunctionType) -> Callee:
 
 
 def _has_inner_functions(tree: ast.FunctionDef) -> bool:
-    return any(
-        isinstance(node, ast.FunctionDef | ast.Lambda) and node is not tree for node in ast.walk(tree)
-    )
+    return any(isinstance(node, ast.FunctionDef | ast.Lambda) and node is not tree for node in ast.walk(tree))

@@ -257,7 +257,7 @@ def _store_in_rounds(
     return _in_rounds(_store(typing, state, value, cells, index, site))
 
 
-def _in_rounds(typed: Any) -> Any:
+def _in_rounds(typed: Intrinsic) -> Intrinsic:
     if typed is None:
         return None
     signature, generate = typed
