@@ -46,6 +46,7 @@ ERRORS = {
     "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
     "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
     "Assertion": "fails an assertion",
+    "SurfaceBounds": "accesses a surface outside of its array",
     "Trap": "calls __trap()",
     "Exception": "throws an exception",
     "Deadlock": "and others wait for each other without end",

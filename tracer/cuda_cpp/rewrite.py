@@ -22,16 +22,17 @@ _TOKEN = re.compile(
     |(?P<mark><<<|>>>|::|->|\#\#|.)""",
     re.VERBOSE | re.DOTALL,
 )
+_NAME = r"\b(?!__(?:launch_bounds|maxnreg|cluster_dims|block_size)__)(\w+)\s*\("  # of a kernel, and no attribute
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _TEMPLATE_KERNEL = re.compile(
-    r"\btemplate\s*<[^;{}()]*>\s*(?:static\s+|inline\s+)*__global__[^;{]*?(\w+)\s*\(", re.DOTALL
+    rf"\btemplate\s*<[^;{{}}()]*>\s*(?:static\s+|inline\s+)*__global__[^;{{]*?{_NAME}", re.DOTALL
 )
 _KERNEL = re.compile(
     r"__global__((?:\s|//[^\n]*\n|/\*.*?\*/|__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w:]|\([^()]*\)(?=\s*void))*?)"
-    r"\b(\w+)\s*\(",
+    rf"{_NAME}",
     re.DOTALL,
 )
-_DEFINED_KERNEL = re.compile(r"__global__[^;{}]*?\b(\w+)\s*\([^;{}]*\)\s*\{")
+_DEFINED_KERNEL = re.compile(rf"__global__[^;{{}}]*?{_NAME}[^;{{}}]*\)\s*\{{")
 _UNUSED_ATOMICS = frozenset(
     f"atomic{name}{scope}"
     for name in ("Add", "Sub", "Max", "Min", "And", "Or", "Xor", "Inc", "Dec")
