@@ -60,6 +60,7 @@ _CPP20 = re.compile(
     r"|<=>|\b(?:consteval|constinit)\b|\bconcept\s+\w+\s*=|\]\s*<\s*(?:typename|class|auto|int)\b|\bstd::(?:span|ranges)\b",
     re.MULTILINE,
 )
+_HOST_CALL = re.compile(r"__cuda|cu(?:da|blas|rand|fft)?[A-Z]")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
 
 
@@ -167,6 +168,11 @@ def link(
         name = match[1].strip()
         if name == "main":
             raise BuildError("the program has no function main, so nothing can run.", str(main), 0, output)
+        if _HOST_CALL.match(name):
+            raise BuildError(
+                f"nothing defines {name}: compile the file that calls it with nvcc, not with another compiler.",
+                str(main), 0, output,
+            )  # fmt: skip
         raise BuildError(f"nothing defines {name}, which the program uses.", str(main), 0, output)
     raise BuildError("the program can't be linked.", str(main), 0, output)
 

@@ -49,6 +49,7 @@ ERRORS = {
     "SurfaceBounds": "accesses a surface outside of its array",
     "Trap": "calls __trap()",
     "Exception": "throws an exception",
+    "Endless": "does not end",
     "Deadlock": "and others wait for each other without end",
 }
 
