@@ -283,7 +283,9 @@ def _own_digest() -> str:
     files = sorted(
         path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file()
     )
-    return _digest(*(path.read_text("utf-8") for path in (*files, FOLDER / "rewrite.py")))
+    return _digest(
+        *(path.read_text("utf-8") for path in (*files, FOLDER / "rewrite.py", FOLDER / "inline_ptx.py"))
+    )
 
 
 def _digest(*texts: str) -> str:

@@ -552,7 +552,7 @@ class _Connection:
         self._session.faults.append(ProgramFault("crash", text, file, line, *stopped))
 
     def _stopped_kernel(self, pcs: list[int]) -> tuple[str, str]:
-        """Return the name and file of the kernel that runs at these addresses, or an empty text between two launches."""
+        """Return the name and file of the kernel that runs at these addresses; empty between launches."""
         if self._decoder is None or self._facts is None:
             return "", ""
         kernel, texts = self._decoder.kernel, self._facts.texts
