@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from ..storage.folders import cache_folder
 from .compilers import FOLDER, Compiler, find_compiler
-from .rewrite import Sources, mirrored, read_sources, write_mirror
+from .rewrite import Sources, mirrored, read_sources, without_comments, write_mirror
 
 TIMEOUT = 600  # seconds: zig builds its C++ library first
 LIMIT = 500 << 20  # bytes of compiled programs that the cache keeps
@@ -55,6 +55,12 @@ _HEADER = ["-include", "tilescope/cuda.h"]
 _STALE_HEADER = re.compile(r"PCH|precompiled|\.pch\b")  # in an error about a compiled header
 _ASSERTED = re.compile(r'static_assert failed [^"]*"(.+)"')  # clang's words, with the program's
 _QUOTES = str.maketrans("‘’", "''")
+_CPP20 = re.compile(
+    r"^\s*#\s*include\s*<(?:concepts|span|ranges|bit|numbers|format|source_location|compare|barrier|latch|semaphore)>"
+    r"|<=>|\b(?:consteval|constinit)\b|\bconcept\s+\w+\s*=|\]\s*<\s*(?:typename|class|auto|int)\b|\bstd::(?:span|ranges)\b",
+    re.MULTILINE,
+)
+_HOST_CALL = re.compile(r"__cuda|cu(?:da|blas|rand|fft)?[A-Z]")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'‘]?([^'’\n]+)")
 
 
@@ -132,6 +138,8 @@ def compile_object(sources: Sources, compiler: Compiler, options: BuildOptions, 
     ]  # fmt: skip
     end = ["-x", "c++", "-c", str(file), "-o", str(target)]
     header = _precompiled_header(compiler)
+    if _CPP20.search("\n".join(map(without_comments, sources.texts.values()))):
+        command, header = [*command, "-std=c++20"], _HEADER  # the compiled header is for C++17
     output = _run([*command, *header, *end], sources.main)
     if output is not None and header != _HEADER and _STALE_HEADER.search(output):
         output = _run([*command, *_HEADER, *end], sources.main)
@@ -160,6 +168,11 @@ def link(
         name = match[1].strip()
         if name == "main":
             raise BuildError("the program has no function main, so nothing can run.", str(main), 0, output)
+        if _HOST_CALL.match(name):
+            raise BuildError(
+                f"nothing defines {name}: compile the file that calls it with nvcc, not with another compiler.",
+                str(main), 0, output,
+            )  # fmt: skip
         raise BuildError(f"nothing defines {name}, which the program uses.", str(main), 0, output)
     raise BuildError("the program can't be linked.", str(main), 0, output)
 
@@ -270,7 +283,9 @@ def _own_digest() -> str:
     files = sorted(
         path for part in ("include", "runtime") for path in (FOLDER / part).rglob("*") if path.is_file()
     )
-    return _digest(*(path.read_text("utf-8") for path in (*files, FOLDER / "rewrite.py")))
+    return _digest(
+        *(path.read_text("utf-8") for path in (*files, FOLDER / "rewrite.py", FOLDER / "inline_ptx.py"))
+    )
 
 
 def _digest(*texts: str) -> str:

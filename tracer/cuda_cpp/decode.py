@@ -46,8 +46,10 @@ ERRORS = {
     "FreedMemory": "accesses {size} bytes of memory that cudaFree has freed",
     "MisalignedAddress": "accesses {size} bytes at an address that is not a multiple of {size}",
     "Assertion": "fails an assertion",
+    "SurfaceBounds": "accesses a surface outside of its array",
     "Trap": "calls __trap()",
     "Exception": "throws an exception",
+    "Endless": "does not end",
     "Deadlock": "and others wait for each other without end",
 }
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from .inline_ptx import MissingPtxError, translate
+
 _TOKEN = re.compile(
     r"""(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)
     |(?P<string>R"(?P<fence>[^\s()\\]{0,16})\(.*?\)(?P=fence)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')
@@ -22,26 +24,25 @@ _TOKEN = re.compile(
     |(?P<mark><<<|>>>|::|->|\#\#|.)""",
     re.VERBOSE | re.DOTALL,
 )
+_NAME = (
+    r"\b(?!__(?:launch_bounds|maxnreg|cluster_dims|block_size)__)(\w+)\s*\("  # of a kernel, and no attribute
+)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _TEMPLATE_KERNEL = re.compile(
-    r"\btemplate\s*<[^;{}()]*>\s*(?:static\s+|inline\s+)*__global__[^;{]*?(\w+)\s*\(", re.DOTALL
+    rf"\btemplate\s*<[^;{{}}()]*>\s*(?:static\s+|inline\s+)*__global__[^;{{]*?{_NAME}", re.DOTALL
 )
 _KERNEL = re.compile(
     r"__global__((?:\s|//[^\n]*\n|/\*.*?\*/|__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w:]|\([^()]*\)(?=\s*void))*?)"
-    r"\b(\w+)\s*\(",
+    rf"{_NAME}",
     re.DOTALL,
 )
-_DEFINED_KERNEL = re.compile(r"__global__[^;{}]*?\b(\w+)\s*\([^;{}]*\)\s*\{")
+_DEFINED_KERNEL = re.compile(rf"__global__[^;{{}}]*?{_NAME}[^;{{}}]*\)\s*\{{")
 _UNUSED_ATOMICS = frozenset(
     f"atomic{name}{scope}"
     for name in ("Add", "Sub", "Max", "Min", "And", "Or", "Xor", "Inc", "Dec")
     for scope in ("", "_block", "_system")
 )
 _LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
-_SPECIAL_REGISTER = re.compile(
-    r"\s*mov\.[us](?:32|64)\s+%0\s*,\s*%{1,2}"
-    r"(laneid|warpid|nwarpid|smid|nsmid|clock|clock64|clock_hi|globaltimer|lanemask_(?:eq|lt|le|gt|ge))\s*;\s*"
-)
 _OPENING, _CLOSING = {"(": ")", "[": "]", "{": "}"}, {")": "(", "]": "[", "}": "{"}
 _BLANK = ("comment", "space", "newline")
 
@@ -303,7 +304,7 @@ class Rewriter:
         return closing + 1
 
     def _assembly(self, index: int) -> int | None:
-        """Replace inline PTX: the read of a special register by a call, other code by a message that names it."""
+        """Replace inline PTX by C++, and what is missing by a message that names it."""
         opening = self._next(index + 1)
         while self._text(opening) in ("volatile", "__volatile__"):
             opening = self._next(opening + 1)
@@ -313,18 +314,34 @@ class Rewriter:
         if not any(token.kind == "string" for token in inside):
             return None
         end = next((i for i, token in enumerate(inside) if token.text in (":", "::")), len(inside))
-        strings = (token.text[1:-1] for token in inside[:end] if token.kind == "string")
-        code = "".join(strings).split("\\n")[0]
+        code = "".join(token.text[1:-1] for token in inside[:end] if token.kind == "string")
+        code = re.sub(r"\\[nrt]", "\n", code).replace("%%", "%")
         lines = "\n" * sum(token.text.count("\n") for token in self._tokens[index:closing])
-        operand = "".join(token.text for token in inside[end:] if not token.is_blank).removeprefix(':"=')
-        if (register := _SPECIAL_REGISTER.fullmatch(code)) and (
-            target := re.fullmatch(r'[rl]"\((.+)\)(?:::"memory")?', operand)
-        ):
-            self._emit(f"(({target[1]}) = tilescope_register_{register[1]}()){lines}", "word")
-            return closing + 1
-        shown = re.sub(r"\\.|[^ -~]|[\"\\]", " ", code).strip()[:40]
-        self._emit(f'tilescope_missing("inline PTX: {shown}", __FILE__, __LINE__){lines}', "word")
+        try:
+            self._emit(f"do {{ {translate(code, self._operands(inside[end:]))} }} while (0){lines}", "word")
+        except MissingPtxError as missing:
+            shown = re.sub(r"[^ -~]|[\"\\]", " ", str(missing)).strip()[:40]
+            self._emit(f'tilescope_missing("inline PTX: {shown}", __FILE__, __LINE__){lines}', "word")
         return closing + 1
+
+    @staticmethod
+    def _operands(tokens: Sequence[Token]) -> list[str]:
+        """List the expressions of an `asm` statement's operands: `"=r"(a)`, outputs before inputs."""
+        expressions: list[str] = []
+        depth = 0
+        for position, token in enumerate(tokens):
+            if token.kind == "mark" and token.text in _OPENING:
+                before = next((t.kind for t in reversed(tokens[:position]) if not t.is_blank), "")
+                if not depth and before == "string":
+                    expressions.append("")
+                elif depth and expressions:
+                    expressions[-1] += token.text
+                depth += 1
+                continue
+            depth -= token.kind == "mark" and token.text in _CLOSING
+            if depth and expressions:
+                expressions[-1] += " " if token.is_blank else token.text
+        return expressions
 
     def _typed_kernel(self, index: int) -> int | None:
         """Drop the cast of a launch's kernel to `void*`, which loses its types; return the index after the cast."""

@@ -38,6 +38,7 @@ from .rows import SCHEDULES
 
 VARIABLE = "TILESCOPE_CUDA_SESSION"  # names the socket to the program
 POLL = 0.05  # seconds between two looks at whether the program has ended
+ENDLESS = 1.5  # times the patience, of a block that runs and whose accesses are counted
 KILL_DELAY = 2.0  # seconds that a program may take to end after Ctrl+C
 MOST_SYMBOLS = 1 << 26  # bytes of the program's variables whose contents are kept
 SHARED, MOST_SHARED = 48 << 10, 227 << 10  # bytes of a block, without and with a request
@@ -243,6 +244,9 @@ class _Connection:
         self._launch: LaunchEvent | None = None
         self._maps: list[mmap.mmap] = []
         self._started = 0.0
+        self._ended_blocks = 0
+        self._seconds = 0.0  # that a block has run, if it was ended for its many accesses
+        self._latest_end = 0.0  # when a block of the launch has ended last
         self._streams = StreamOrder()
         self._streams.watch(
             lambda: ("", 0),
@@ -369,7 +373,8 @@ class _Connection:
     def _begin(self, event: LaunchEvent) -> str:
         if self._facts is None or self._hello is None:
             return "no"
-        self._started = time.perf_counter()
+        self._started = self._latest_end = time.perf_counter()
+        self._ended_blocks = 0
         self._launch = event
         hello = self._hello
         count = sum(-(-size // 16) * 16 for _, size in self._symbols)
@@ -403,6 +408,8 @@ class _Connection:
         if self._session.options.report and self._launch and not is_end:
             self._session.options.report(event.done, math.prod(self._launch.grid))
         answer = self._decoder.add(event, *self._maps)
+        if not is_end and self._is_endless(event):
+            self._seconds, answer = time.perf_counter() - self._latest_end, "endless"
         if is_end:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
@@ -419,6 +426,13 @@ class _Connection:
             if event.error is None and trace.error and trace.error.type == "MisalignedAddress":
                 answer = "misaligned"
         return answer
+
+    def _is_endless(self, event: RowsEvent) -> bool:
+        """Whether no block has ended within the patience, also if most of it was spent on its accesses."""
+        now, patience = time.perf_counter(), self._session.options.patience
+        if event.done > self._ended_blocks:
+            self._ended_blocks, self._latest_end = event.done, now
+        return bool(patience) and now - self._latest_end > ENDLESS * patience
 
     def _order(self, event: _Order) -> None:
         """Follow what orders the streams of the program."""
@@ -502,7 +516,8 @@ class _Connection:
         file, line = (site.file, site.line) if site else (launch.file, launch.line) if launch else ("", 0)
         patience = self._session.options.patience or 0
         where = f"; it was at line {site.line}" if site else ""
-        text = f"1 launch does not end: a block ran for {patience:g} s of CPU time{where}."
+        duration = f"{self._seconds:.0f} s" if self._seconds else f"{patience:g} s of CPU time"
+        text = f"1 launch does not end: a block ran for {duration}{where}."
         self._session.faults.append(
             ProgramFault("endless", text, file, line, *self._stopped_kernel(event.pcs))
         )
@@ -537,7 +552,7 @@ class _Connection:
         self._session.faults.append(ProgramFault("crash", text, file, line, *stopped))
 
     def _stopped_kernel(self, pcs: list[int]) -> tuple[str, str]:
-        """Return the name and file of the kernel that runs at these addresses, which will leave no trace."""
+        """Return the name and file of the kernel that runs at these addresses; empty between launches."""
         if self._decoder is None or self._facts is None:
             return "", ""
         kernel, texts = self._decoder.kernel, self._facts.texts

@@ -22,6 +22,10 @@ REMEDIES = {
         "bounds",
         "let the index be a multiple of the vector's length, or load single elements",
     ),
+    "SurfaceBounds": (
+        "bounds",
+        "test the coordinates, whose first counts bytes, or pass cudaBoundaryModeZero",
+    ),
     "Assertion": ("launch", "correct the input, or the condition"),
     "Trap": ("launch", "find the branch that calls it"),
     "Exception": ("launch", "a GPU has no exceptions: return an error code instead"),

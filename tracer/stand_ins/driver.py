@@ -32,6 +32,7 @@ _ERROR_NAMES = {
     "IllegalAddress": _ILLEGAL,
     "HostMemory": _ILLEGAL,
     "FreedMemory": _ILLEGAL,
+    "SurfaceBounds": _ILLEGAL,
     "MisalignedAddress": "misaligned address",
     "Assertion": "device-side assert triggered",
     "Trap": "unspecified launch failure",

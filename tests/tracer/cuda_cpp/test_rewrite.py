@@ -51,14 +51,17 @@ def test_the_tokens_of_any_text_are_the_text_and_rewriting_keeps_its_lines(text)
         ("__shared__ alignas(16) float s[4];", "alignas(16) __shared__ float s[4];"),
         ("{ atomicAdd(&x, 1); y = atomicAdd(&x, 1); }", "{ AtomicAdd(&x, 1); y = atomicAdd(&x, 1); }"),
         ("if (a) atomicMax(p, v);", "if (a) AtomicMax(p, v);"),
-        ('asm volatile("mov.u32 %0, %%smid;" : "=r"(x));', "((x) = tilescope_register_smid());"),
+        (
+            'asm volatile("mov.u32 %0, %%smid;" : "=r"(x));',
+            "do { (x) = (unsigned)(((unsigned)(tilescope_register_smid()))); } while (0);",
+        ),
         (
             'asm("mov.u64 %0, %globaltimer;"\n : "=l"(t) :: "memory");',
-            "((t) = tilescope_register_globaltimer())\n;",
+            "do { (t) = (unsigned long long)(((unsigned long long)(tilescope_register_globaltimer()))); } while (0)\n;",
         ),
         (
             'asm("bfind.u32 %0, %1;" : "=r"(x) : "r"(y));',
-            'tilescope_missing("inline PTX: bfind.u32 %0, %1;", __FILE__, __LINE__);',
+            'tilescope_missing("inline PTX: bfind.u32", __FILE__, __LINE__);',
         ),
         ("p.func = (void*)add;", "p.func =add;"),
         ("// k<<<1, 2>>>(a)\n", "// k<<<1, 2>>>(a)\n"),

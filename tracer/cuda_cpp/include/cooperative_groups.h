@@ -123,8 +123,15 @@ template <unsigned N, class Parent = void> class thread_block_tile : public tile
   TILESCOPE_HELPER static constexpr unsigned size() { return N; }
   TILESCOPE_HELPER static constexpr unsigned num_threads() { return N; }
   TILESCOPE_HELPER static unsigned thread_rank() { return tilescope_lane() & (N - 1); }
-  TILESCOPE_HELPER static unsigned meta_group_rank() { return tilescope_thread() / N; }
-  TILESCOPE_HELPER static unsigned meta_group_size() { return (tilescope_threads() + N - 1) / N; }
+  TILESCOPE_HELPER static unsigned meta_group_rank() { return tilescope_thread() % tilescope_parent_size() / N; }
+  TILESCOPE_HELPER static unsigned meta_group_size() { return (tilescope_parent_size() + N - 1) / N; }
+
+ private:
+  // The threads of the group that was divided: a larger tile, or the block.
+  TILESCOPE_HELPER static unsigned tilescope_parent_size() {
+    if constexpr (std::is_base_of<tilescope_lanes, Parent>::value) return Parent::size();
+    else return tilescope_threads();
+  }
 };
 
 class coalesced_group : public tilescope_lanes {

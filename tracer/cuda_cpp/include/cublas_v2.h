@@ -1,5 +1,7 @@
 // Linear algebra (cuBLAS): matrices by columns, sums in the order of their elements. Results differ from a GPU's in rounding.
 #pragma once
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_
 #include "cuComplex.h"
 #include <vector>
 

@@ -1,5 +1,6 @@
 // Fourier transforms (cuFFT): Cooley and Tukey's algorithm for any factors, in double precision. Results differ from a GPU's in rounding.
 #pragma once
+#define _CUFFT_H_
 #include <vector>
 
 #include "cuComplex.h"

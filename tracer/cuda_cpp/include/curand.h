@@ -1,6 +1,7 @@
 // Random numbers from the host (cuRAND, "Host API"). XORWOW's integers and uniform numbers are in cuRAND's legacy order:
 // number n is number n / 4096 of subsequence n % 4096. All other generators and distributions differ from a GPU's numbers.
 #pragma once
+#define CURAND_H_
 #include <vector>
 
 #include "curand_kernel.h"

@@ -1227,10 +1227,19 @@ void say_goodbye() {
   receive_line();
 }
 
+// End a launch that does not end: hand over what it did so far.
+[[noreturn]] void leave_endless(Fiber* fiber) {
+  bool has_error = fault.type;
+  if (!has_error) fault = {0, site_of(fiber->latest), block_now ? block_now->number : 0, fiber->number, 0, 0, "Endless"};
+  has_left = true;
+  hand_over(true);
+  _exit(113);
+}
+
 void check_time(int, siginfo_t*, void* context) {
   // A block takes longer than its limit: name the line that runs now.
   Fiber* fiber = now;
-  if (!in_launch || !fiber) return;
+  if (!in_launch || !fiber || has_left) return;
   Quiet quiet;
   uint64_t pc = 0;
 #if defined(__x86_64__)
@@ -1261,7 +1270,7 @@ void check_time(int, siginfo_t*, void* context) {
                  fiber->number, (unsigned long long)(rows_before + (row - rows)));
   send_text(text);
   receive_line();
-  _exit(113);
+  leave_endless(fiber);
 }
 
 void report_crash(int number, siginfo_t* info, void* context) {
@@ -1422,6 +1431,14 @@ void hand_over(bool is_end) {
   if (reply == "stop") is_recording = false;
   if (reply == "count" || reply == "stop") start_counting(), number_blocks();
   if (reply == "misaligned") sticky_error = 716;
+  if (reply == "endless" && now) {  // it makes accesses without end, which take longer to count than to run
+    send_text(format("{\"event\":\"endless\",\"pcs\":[%llu]}\n", now->latest ? (unsigned long long)now->latest - image_base : 0ull));
+    receive_line();
+    rows_before += row - rows;
+    row = rows;
+    arrival_count = 0;
+    leave_endless(now);
+  }
   if (reply.compare(0, 5, "keep ") == 0) {
     recorded_below = strtoul(reply.c_str() + 5, nullptr, 10);
     for (auto& block : resident) {

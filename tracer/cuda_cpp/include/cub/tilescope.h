@@ -279,6 +279,33 @@ template <class T, int X, int N, BlockStoreAlgorithm A = BLOCK_STORE_DIRECT, int
   }
 };
 // Sorts by ranks: each thread counts the keys before its own. The real one counts digits.
+enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
+// Counts in memory that all threads of the block see, with atomics.
+template <class T, int X, int N, int BINS, BlockHistogramAlgorithm = BLOCK_HISTO_SORT, int Y = 1, int Z = 1, int = 0> class BlockHistogram {
+ public:
+  struct TempStorage {};
+  TILESCOPE_HELPER BlockHistogram() {}
+  TILESCOPE_HELPER explicit BlockHistogram(TempStorage&) {}
+  template <class C> TILESCOPE_CALL void InitHistogram(C (&counts)[BINS]) { clear(TILESCOPE_PC, counts); }
+  template <class C> TILESCOPE_CALL void Composite(T (&items)[N], C (&counts)[BINS]) { add(TILESCOPE_PC, items, counts); }
+  template <class C> TILESCOPE_CALL void Histogram(T (&items)[N], C (&counts)[BINS]) {
+    clear(TILESCOPE_PC, counts);
+    tilescope_barrier(TILESCOPE_PC, TILESCOPE_SYNC, 0);
+    add(TILESCOPE_PC, items, counts);
+  }
+
+ private:
+  template <class C> TILESCOPE_HELPER void clear(void* pc, C* counts) {
+    for (int i = tilescope_thread(); i < BINS; i += X * Y * Z) tilescope_store(pc, counts + i, C(0));
+  }
+  template <class C> TILESCOPE_HELPER void add(void* pc, T* items, C* counts) {
+    for (int i = 0; i < N; i++) {
+      tilescope_access(pc, counts + items[i], sizeof(C), TILESCOPE_REDUCTION);
+      counts[items[i]]++;
+    }
+  }
+};
+
 template <class K, int X, int N, class V = NullType, int = 4, bool = true, int = 0, int = 0, int Y = 1, int Z = 1> class BlockRadixSort {
  public:
   struct TempStorage {

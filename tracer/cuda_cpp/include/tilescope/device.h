@@ -347,6 +347,7 @@ TILESCOPE_FUNCTION clock_t tilescope_device_clock() { return (clock_t)tilescope_
 // Special registers that inline PTX reads (`rewrite.py`). Which multiprocessor runs a block is not known: all are numbered 0.
 TILESCOPE_FUNCTION unsigned tilescope_register_laneid() { return tilescope_lane(); }
 TILESCOPE_FUNCTION unsigned tilescope_register_warpid() { return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / 32; }
+TILESCOPE_FUNCTION unsigned tilescope_register_dynamic_smem_size() { return tilescope_dynamic_size(); }
 TILESCOPE_FUNCTION unsigned tilescope_register_nwarpid() { return (blockDim.x * blockDim.y * blockDim.z + 31) / 32; }
 TILESCOPE_FUNCTION unsigned tilescope_register_smid() { return 0; }
 TILESCOPE_FUNCTION unsigned tilescope_register_nsmid() { return 132; }
@@ -360,6 +361,41 @@ TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_le() { return (2u << til
 TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_gt() { return ~tilescope_register_lanemask_le(); }
 TILESCOPE_FUNCTION unsigned tilescope_register_lanemask_ge() { return ~tilescope_register_lanemask_lt(); }
 TILESCOPE_FUNCTION unsigned long long __globaltimer() { return (unsigned long long)tilescope_clock(); }
+
+// Operations of inline PTX that are no operators of C++ (`inline_ptx.py`).
+template <class T> TILESCOPE_FUNCTION T tilescope_ptx_shl(T a, unsigned n) { return n < 8 * sizeof(T) ? (T)(a << n) : T(0); }
+template <class T> TILESCOPE_FUNCTION T tilescope_ptx_shr(T a, unsigned n) { return n < 8 * sizeof(T) ? (T)(a >> n) : (T)(a < T(0) ? -1 : 0); }
+template <class T> TILESCOPE_FUNCTION T tilescope_ptx_high(T a, T b) {
+  using Wide = std::conditional_t<std::is_signed<T>::value, __int128, unsigned __int128>;
+  return (T)((Wide)a * (Wide)b >> 8 * sizeof(T));
+}
+template <class T> TILESCOPE_FUNCTION T tilescope_ptx_extract(T a, unsigned position, unsigned length) {
+  constexpr unsigned bits = 8 * sizeof(T);
+  T result = 0;
+  position &= 255, length &= 255;
+  if (!length) return 0;
+  unsigned top = position + length - 1 < bits ? position + length - 1 : bits - 1;
+  bool sign = std::is_signed<T>::value && (a >> top & 1);
+  for (unsigned i = 0; i < bits; i++) {
+    bool bit = i < length && position + i < bits ? (a >> (position + i) & 1) != 0 : sign;
+    result |= (T)bit << i;
+  }
+  return result;
+}
+template <class T> TILESCOPE_FUNCTION T tilescope_ptx_insert(T a, T into, unsigned position, unsigned length) {
+  for (unsigned i = 0; i < (length & 255) && (position & 255) + i < 8 * sizeof(T); i++) {
+    T bit = (T)1 << ((position & 255) + i);
+    into = a >> i & 1 ? into | bit : into & ~bit;
+  }
+  return into;
+}
+TILESCOPE_FUNCTION unsigned tilescope_ptx_lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
+  unsigned result = 0;
+  for (unsigned i = 0; i < 8; i++) {
+    if (table >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+  }
+  return result;
+}
 
 // --- addresses
 TILESCOPE_FUNCTION size_t __cvta_generic_to_shared(const void* p) { return (size_t)p; }

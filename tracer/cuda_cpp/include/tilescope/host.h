@@ -1,67 +1,30 @@
-// The CUDA runtime API for the host. Times of events are those of this machine and say nothing about a GPU's.
+// The CUDA runtime API for the host, with the guards of NVIDIA's headers, which NVIDIA's `helper_cuda.h` asks for. Times of events are those of this machine and say nothing about a GPU's.
 #pragma once
 #include <chrono>
 #include <vector>
+#define __DRIVER_TYPES_H__
+#define __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_API_H__
 
 typedef enum cudaError {
-  cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInitializationError = 3,
-  cudaErrorInvalidConfiguration = 9, cudaErrorInvalidPitchValue = 12, cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidDevicePointer = 17, cudaErrorInvalidMemcpyDirection = 21, cudaErrorInsufficientDriver = 35,
-  cudaErrorInvalidHostPointer = 16, cudaErrorInvalidDeviceFunction = 98, cudaErrorNoDevice = 100, cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidKernelImage = 200, cudaErrorNoKernelImageForDevice = 209, cudaErrorECCUncorrectable = 214,
-  cudaErrorInvalidPtx = 218, cudaErrorInvalidResourceHandle = 400, cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700,
-  cudaErrorLaunchOutOfResources = 701, cudaErrorLaunchTimeout = 702, cudaErrorPeerAccessAlreadyEnabled = 704,
-  cudaErrorPeerAccessNotEnabled = 705, cudaErrorAssert = 710,
-  cudaErrorHostMemoryAlreadyRegistered = 712, cudaErrorMisalignedAddress = 716, cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorNotSupported = 801, cudaErrorStreamCaptureUnsupported = 900, cudaErrorIllegalState = 401, cudaErrorUnknown = 999
+#define TILESCOPE_ERROR(name, number, text) name = number,
+#include "errors.h"
+#undef TILESCOPE_ERROR
 } cudaError_t;
-
 TILESCOPE_HELPER inline const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-#define TILESCOPE_NAME(name) case name: return #name;
-    TILESCOPE_NAME(cudaSuccess) TILESCOPE_NAME(cudaErrorInvalidValue) TILESCOPE_NAME(cudaErrorMemoryAllocation)
-    TILESCOPE_NAME(cudaErrorInitializationError) TILESCOPE_NAME(cudaErrorInvalidConfiguration)
-    TILESCOPE_NAME(cudaErrorInvalidPitchValue) TILESCOPE_NAME(cudaErrorInvalidSymbol)
-    TILESCOPE_NAME(cudaErrorInvalidDevicePointer) TILESCOPE_NAME(cudaErrorInvalidMemcpyDirection)
-    TILESCOPE_NAME(cudaErrorInsufficientDriver) TILESCOPE_NAME(cudaErrorInvalidDeviceFunction)
-    TILESCOPE_NAME(cudaErrorNoDevice) TILESCOPE_NAME(cudaErrorInvalidDevice)
-    TILESCOPE_NAME(cudaErrorInvalidResourceHandle) TILESCOPE_NAME(cudaErrorNotReady)
-    TILESCOPE_NAME(cudaErrorIllegalAddress) TILESCOPE_NAME(cudaErrorLaunchOutOfResources)
-    TILESCOPE_NAME(cudaErrorLaunchTimeout) TILESCOPE_NAME(cudaErrorAssert)
-    TILESCOPE_NAME(cudaErrorHostMemoryAlreadyRegistered) TILESCOPE_NAME(cudaErrorMisalignedAddress)
-    TILESCOPE_NAME(cudaErrorLaunchFailure) TILESCOPE_NAME(cudaErrorCooperativeLaunchTooLarge)
-    TILESCOPE_NAME(cudaErrorNotSupported)
-#undef TILESCOPE_NAME
-    default: return "cudaErrorUnknown";
+  switch ((int)error) {
+#define TILESCOPE_ERROR(name, number, text) case number: return #name;
+#include "errors.h"
+#undef TILESCOPE_ERROR
+    default: return "unrecognized error code";
   }
 }
 TILESCOPE_HELPER inline const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInitializationError: return "initialization error";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorInvalidPitchValue: return "invalid pitch argument";
-    case cudaErrorInvalidSymbol: return "invalid device symbol";
-    case cudaErrorInvalidDevicePointer: return "invalid device pointer";
-    case cudaErrorInvalidMemcpyDirection: return "invalid copy direction for memcpy";
-    case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient for CUDA runtime version";
-    case cudaErrorInvalidDeviceFunction: return "invalid device function";
-    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
-    case cudaErrorInvalidDevice: return "invalid device ordinal";
-    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
-    case cudaErrorNotReady: return "device not ready";
-    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
-    case cudaErrorLaunchOutOfResources: return "too many resources requested for launch";
-    case cudaErrorLaunchTimeout: return "the launch timed out and was terminated";
-    case cudaErrorAssert: return "device-side assert triggered";
-    case cudaErrorHostMemoryAlreadyRegistered: return "part or all of the requested memory range is already mapped";
-    case cudaErrorMisalignedAddress: return "misaligned address";
-    case cudaErrorLaunchFailure: return "unspecified launch failure";
-    case cudaErrorCooperativeLaunchTooLarge: return "too many blocks in cooperative launch";
-    case cudaErrorNotSupported: return "operation not supported";
-    default: return "unknown error";
+  switch ((int)error) {
+#define TILESCOPE_ERROR(name, number, text) case number: return text;
+#include "errors.h"
+#undef TILESCOPE_ERROR
+    default: return "unrecognized error code";
   }
 }
 TILESCOPE_HELPER inline cudaError_t tilescope_failed(cudaError_t error) {
@@ -80,14 +43,55 @@ enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDe
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxBlockDimX = 2, cudaDevAttrMaxBlockDimY = 3, cudaDevAttrMaxBlockDimZ = 4,
   cudaDevAttrMaxGridDimX = 5, cudaDevAttrMaxGridDimY = 6, cudaDevAttrMaxGridDimZ = 7, cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrTotalConstantMemory = 9, cudaDevAttrWarpSize = 10, cudaDevAttrMaxRegistersPerBlock = 12, cudaDevAttrClockRate = 13,
-  cudaDevAttrMultiProcessorCount = 16, cudaDevAttrConcurrentKernels = 31, cudaDevAttrMemoryClockRate = 36,
-  cudaDevAttrGlobalMemoryBusWidth = 37, cudaDevAttrL2CacheSize = 38, cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-  cudaDevAttrUnifiedAddressing = 41, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81, cudaDevAttrMaxRegistersPerMultiprocessor = 82, cudaDevAttrManagedMemory = 83,
-  cudaDevAttrConcurrentManagedAccess = 89, cudaDevAttrCooperativeLaunch = 95, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMemoryPoolsSupported = 115
+  cudaDevAttrTotalConstantMemory = 9, cudaDevAttrWarpSize = 10, cudaDevAttrMaxPitch = 11, cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrClockRate = 13, cudaDevAttrTextureAlignment = 14, cudaDevAttrGpuOverlap = 15, cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrKernelExecTimeout = 17, cudaDevAttrIntegrated = 18, cudaDevAttrCanMapHostMemory = 19, cudaDevAttrComputeMode = 20,
+  cudaDevAttrMaxTexture1DWidth = 21, cudaDevAttrMaxTexture2DWidth = 22, cudaDevAttrMaxTexture2DHeight = 23,
+  cudaDevAttrMaxTexture3DWidth = 24, cudaDevAttrMaxTexture3DHeight = 25, cudaDevAttrMaxTexture3DDepth = 26,
+  cudaDevAttrMaxTexture2DLayeredWidth = 27, cudaDevAttrMaxTexture2DLayeredHeight = 28,
+  cudaDevAttrMaxTexture2DLayeredLayers = 29, cudaDevAttrSurfaceAlignment = 30, cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrEccEnabled = 32, cudaDevAttrPciBusId = 33, cudaDevAttrPciDeviceId = 34, cudaDevAttrTccDriver = 35,
+  cudaDevAttrMemoryClockRate = 36, cudaDevAttrGlobalMemoryBusWidth = 37, cudaDevAttrL2CacheSize = 38,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrAsyncEngineCount = 40, cudaDevAttrUnifiedAddressing = 41,
+  cudaDevAttrMaxTexture1DLayeredWidth = 42, cudaDevAttrMaxTexture1DLayeredLayers = 43, cudaDevAttrMaxTexture2DGatherWidth = 45,
+  cudaDevAttrMaxTexture2DGatherHeight = 46, cudaDevAttrMaxTexture3DWidthAlt = 47, cudaDevAttrMaxTexture3DHeightAlt = 48,
+  cudaDevAttrMaxTexture3DDepthAlt = 49, cudaDevAttrPciDomainId = 50, cudaDevAttrTexturePitchAlignment = 51,
+  cudaDevAttrMaxTextureCubemapWidth = 52, cudaDevAttrMaxTextureCubemapLayeredWidth = 53,
+  cudaDevAttrMaxTextureCubemapLayeredLayers = 54, cudaDevAttrMaxSurface1DWidth = 55, cudaDevAttrMaxSurface2DWidth = 56,
+  cudaDevAttrMaxSurface2DHeight = 57, cudaDevAttrMaxSurface3DWidth = 58, cudaDevAttrMaxSurface3DHeight = 59,
+  cudaDevAttrMaxSurface3DDepth = 60, cudaDevAttrMaxSurface1DLayeredWidth = 61, cudaDevAttrMaxSurface1DLayeredLayers = 62,
+  cudaDevAttrMaxSurface2DLayeredWidth = 63, cudaDevAttrMaxSurface2DLayeredHeight = 64,
+  cudaDevAttrMaxSurface2DLayeredLayers = 65, cudaDevAttrMaxSurfaceCubemapWidth = 66,
+  cudaDevAttrMaxSurfaceCubemapLayeredWidth = 67, cudaDevAttrMaxSurfaceCubemapLayeredLayers = 68,
+  cudaDevAttrMaxTexture1DLinearWidth = 69, cudaDevAttrMaxTexture2DLinearWidth = 70, cudaDevAttrMaxTexture2DLinearHeight = 71,
+  cudaDevAttrMaxTexture2DLinearPitch = 72, cudaDevAttrMaxTexture2DMipmappedWidth = 73,
+  cudaDevAttrMaxTexture2DMipmappedHeight = 74, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxTexture1DMipmappedWidth = 77, cudaDevAttrStreamPrioritiesSupported = 78, cudaDevAttrGlobalL1CacheSupported = 79,
+  cudaDevAttrLocalL1CacheSupported = 80, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82, cudaDevAttrManagedMemory = 83, cudaDevAttrIsMultiGpuBoard = 84,
+  cudaDevAttrMultiGpuBoardGroupID = 85, cudaDevAttrHostNativeAtomicSupported = 86,
+  cudaDevAttrSingleToDoublePrecisionPerfRatio = 87, cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrConcurrentManagedAccess = 89, cudaDevAttrComputePreemptionSupported = 90,
+  cudaDevAttrCanUseHostPointerForRegisteredMem = 91, cudaDevAttrReserved92 = 92, cudaDevAttrReserved93 = 93,
+  cudaDevAttrReserved94 = 94, cudaDevAttrCooperativeLaunch = 95, cudaDevAttrReserved96 = 96,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97, cudaDevAttrCanFlushRemoteWrites = 98, cudaDevAttrHostRegisterSupported = 99,
+  cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100, cudaDevAttrDirectManagedMemAccessFromHost = 101,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106, cudaDevAttrMaxPersistingL2CacheSize = 108,
+  cudaDevAttrMaxAccessPolicyWindowSize = 109, cudaDevAttrReservedSharedMemoryPerBlock = 111,
+  cudaDevAttrSparseCudaArraySupported = 112, cudaDevAttrHostRegisterReadOnlySupported = 113,
+  cudaDevAttrTimelineSemaphoreInteropSupported = 114, cudaDevAttrMemoryPoolsSupported = 115,
+  cudaDevAttrGPUDirectRDMASupported = 116, cudaDevAttrGPUDirectRDMAFlushWritesOptions = 117,
+  cudaDevAttrGPUDirectRDMAWritesOrdering = 118, cudaDevAttrMemoryPoolSupportedHandleTypes = 119, cudaDevAttrClusterLaunch = 120,
+  cudaDevAttrDeferredMappingCudaArraySupported = 121, cudaDevAttrReserved122 = 122, cudaDevAttrReserved123 = 123,
+  cudaDevAttrReserved124 = 124, cudaDevAttrIpcEventSupport = 125, cudaDevAttrMemSyncDomainCount = 126,
+  cudaDevAttrReserved127 = 127, cudaDevAttrReserved128 = 128, cudaDevAttrReserved129 = 129, cudaDevAttrNumaConfig = 130,
+  cudaDevAttrNumaId = 131, cudaDevAttrReserved132 = 132, cudaDevAttrMpsEnabled = 133, cudaDevAttrHostNumaId = 134,
+  cudaDevAttrD3D12CigSupported = 135, cudaDevAttrVulkanCigSupported = 138, cudaDevAttrGpuPciDeviceId = 139,
+  cudaDevAttrGpuPciSubsystemId = 140, cudaDevAttrReserved141 = 141, cudaDevAttrHostNumaMemoryPoolsSupported = 142,
+  cudaDevAttrHostNumaMultinodeIpcSupported = 143, cudaDevAttrHostMemoryPoolsSupported = 144, cudaDevAttrReserved145 = 145,
+  cudaDevAttrOnlyPartialHostNativeAtomicSupported = 147
 };
+enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited, cudaComputeModeExclusiveProcess };
 struct cudaUUID_t { char bytes[16]; };
 struct cudaDeviceProp {
   char name[256];
@@ -119,9 +123,8 @@ struct cudaDeviceProp {
   int multiGpuBoardGroupID, pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, canUseHostPointerForRegisteredMem;
   int accessPolicyMaxWindowSize, hostRegisterSupported, memoryPoolsSupported, clusterLaunch, unifiedFunctionPointers;
 };
-TILESCOPE_HELPER inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
-  if (device) return tilescope_result(cudaErrorInvalidDevice);
-  *p = cudaDeviceProp{};
+TILESCOPE_HELPER inline cudaDeviceProp tilescope_device() {
+  cudaDeviceProp properties{}, *p = &properties;
   strcpy(p->name, "NVIDIA H200 (properties only, run by Tilescope)");
   p->totalGlobalMem = 150000000000ull, p->sharedMemPerBlock = 49152, p->regsPerBlock = 65536, p->warpSize = 32;
   p->memPitch = 2147483647, p->maxThreadsPerBlock = 1024, p->clockRate = 1980000, p->totalConstMem = 65536;
@@ -141,6 +144,11 @@ TILESCOPE_HELPER inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, i
   p->maxTexture2DLayered[0] = p->maxTexture2DLayered[1] = 32768, p->maxTexture2DLayered[2] = 2048;
   p->maxSurface1D = 32768, p->maxSurface2D[0] = 131072, p->maxSurface2D[1] = 65536;
   p->hostRegisterSupported = p->memoryPoolsSupported = p->clusterLaunch = p->canUseHostPointerForRegisteredMem = 1;
+  return properties;
+}
+TILESCOPE_HELPER inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  if (device) return tilescope_result(cudaErrorInvalidDevice);
+  *p = tilescope_device();
   return cudaSuccess;
 }
 TILESCOPE_HELPER inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
@@ -157,6 +165,30 @@ TILESCOPE_HELPER inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDevic
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
     case cudaDevAttrTotalConstantMemory: *value = (int)p.totalConstMem; break;
     case cudaDevAttrWarpSize: *value = p.warpSize; break;
+    case cudaDevAttrMaxPitch: *value = (int)p.memPitch; break;
+    case cudaDevAttrTextureAlignment: *value = (int)p.textureAlignment; break;
+    case cudaDevAttrTexturePitchAlignment: *value = (int)p.texturePitchAlignment; break;
+    case cudaDevAttrSurfaceAlignment: *value = (int)p.surfaceAlignment; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
+    case cudaDevAttrReservedSharedMemoryPerBlock: *value = (int)p.reservedSharedMemPerBlock; break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = p.singleToDoublePrecisionPerfRatio; break;
+    case cudaDevAttrAsyncEngineCount: *value = p.asyncEngineCount; break;
+    case cudaDevAttrMaxTexture1DWidth: *value = p.maxTexture1D; break;
+    case cudaDevAttrMaxTexture2DWidth: *value = p.maxTexture2D[0]; break;
+    case cudaDevAttrMaxTexture2DHeight: *value = p.maxTexture2D[1]; break;
+    case cudaDevAttrMaxTexture1DLinearWidth: *value = p.maxTexture1DLinear; break;
+    case cudaDevAttrComputeMode:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
+    case cudaDevAttrDirectManagedMemAccessFromHost:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId: *value = 0; break;
     case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
     case cudaDevAttrClockRate: *value = p.clockRate; break;
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
@@ -214,6 +246,8 @@ inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 typedef struct CUstream_st {
   struct CUgraph_st* graph = nullptr;
   bool begins_capture = false;
+  int priority = 0;
+  unsigned flags = 0;
 }* cudaStream_t;
 struct TilescopeEvent {
   std::chrono::steady_clock::time_point time;
@@ -232,8 +266,12 @@ TILESCOPE_HELPER inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   tilescope_streams().push_back(*stream = new CUstream_st());
   return cudaSuccess;
 }
-TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
+TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  cudaStreamCreate(stream);
+  (*stream)->flags = flags, (*stream)->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+  return cudaSuccess;
+}
+TILESCOPE_HELPER inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) { return cudaStreamCreateWithPriority(stream, flags, 0); }
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) { *least = 0, *greatest = -5; return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   std::vector<cudaStream_t>& streams = tilescope_streams();
@@ -276,8 +314,8 @@ TILESCOPE_HELPER inline cudaError_t cudaEventElapsedTime(float* milliseconds, cu
   return tilescope_result(cudaSuccess);
 }
 TILESCOPE_HELPER inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) { return cudaEventRecord(event, stream); }
-inline cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) { *priority = 0; return cudaSuccess; }
-inline cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned* flags) { *flags = cudaStreamDefault; return cudaSuccess; }
+inline cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) { *priority = stream ? stream->priority : 0; return cudaSuccess; }
+inline cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) { *flags = stream ? stream->flags : cudaStreamDefault; return cudaSuccess; }
 TILESCOPE_HELPER inline cudaError_t cudaEventDestroy(cudaEvent_t event) { delete event; return cudaSuccess; }
 
 // --- memory
@@ -383,7 +421,7 @@ TILESCOPE_HELPER inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch,
   return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 TILESCOPE_HELPER inline cudaError_t cudaMemset(void* to, int value, size_t size) {
-  if (size && (!tilescope_is_device(to) || tilescope_size_of(to) < size)) return tilescope_result(cudaErrorInvalidValue);
+  if (size && !tilescope_is_symbol(to) && (!tilescope_is_device(to) || tilescope_size_of(to) < size)) return tilescope_result(cudaErrorInvalidValue);
   memset(to, value, size);
   tilescope_touch(to);
   return tilescope_result(cudaSuccess);
@@ -429,7 +467,7 @@ struct cudaPointerAttributes { cudaMemoryType type; int device; void *devicePoin
 TILESCOPE_HELPER inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p) {
   int kind = tilescope_is_device(p);
   attributes->type = kind == 0 ? cudaMemoryTypeUnregistered : kind == 1 ? cudaMemoryTypeDevice : kind == 2 ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
-  attributes->device = 0, attributes->devicePointer = kind ? (void*)p : nullptr, attributes->hostPointer = kind > 1 ? (void*)p : nullptr;
+  attributes->device = kind ? 0 : -2, attributes->devicePointer = kind ? (void*)p : nullptr, attributes->hostPointer = kind > 1 ? (void*)p : nullptr;
   return cudaSuccess;
 }
 enum cudaMemLocationType {
