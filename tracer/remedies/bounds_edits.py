@@ -202,7 +202,7 @@ def _stricter(
 
 
 def _limit_of(operand: ast.expr, name: str, *, returns: bool) -> ast.expr | None:
-    """Return what a comparison wants a variable to be below, or, if it returns, not below; else None."""
+    """Find the limit with which a comparison keeps, or with `returns` turns away, a variable; None for no limit."""
     if not isinstance(operand, ast.Compare) or len(operand.ops) != 1:
         return None
     wanted = (ast.Gt, ast.GtE) if returns else (ast.Lt, ast.LtE)

@@ -82,7 +82,7 @@ class KernelText:
         return next((function.body for function in functions if statement in function.body), [])
 
     def byte_parts(self, line: int, start: int, stop: int, written: str | None = None) -> tuple[str, str]:
-        """Return what stands on a line before `start` and from `stop` on, in bytes as syntax trees count.
+        """Return the parts of a line before `start` and from `stop` on, in bytes as syntax trees count.
 
         written: the line with changes after `stop`.
         """

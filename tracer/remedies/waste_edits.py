@@ -113,7 +113,7 @@ def float32_fixes(text: KernelText, lines: Iterable[int], remedy: str) -> list[F
 
 
 def _float32_in(text: KernelText) -> str:
-    """Return how a text can name float32, "" if it imports nothing that has it."""
+    """Return the name of float32 in a text, "" if it imports nothing that has it."""
     for node in text.top_level():
         if isinstance(node, ast.ImportFrom) and node.module in ("numba", "numpy", "numba.types"):
             for alias in node.names:
