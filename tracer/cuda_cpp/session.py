@@ -429,10 +429,10 @@ class _Connection:
 
     def _is_endless(self, event: RowsEvent) -> bool:
         """Whether no block has ended within the patience, also if most of it was spent on its accesses."""
-        now, patience = time.perf_counter(), self._session.options.patience
+        now, patience = time.perf_counter(), self._session.options.patience or 0
         if event.done > self._ended_blocks:
             self._ended_blocks, self._latest_end = event.done, now
-        return bool(patience) and now - self._latest_end > ENDLESS * patience
+        return 0 < ENDLESS * patience < now - self._latest_end
 
     def _order(self, event: _Order) -> None:
         """Follow what orders the streams of the program."""
