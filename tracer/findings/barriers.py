@@ -117,9 +117,16 @@ def _two_barriers(trace: Trace, requests: Requests, arrivals: Ints, site: int, o
     threads = ((block, int(barriers.thread[np.flatnonzero(same)[0]])), (block, thread))
     moment = _end_of(trace, requests, block, phase)
     rows = np.empty(0, np.int64)
+    sites = (other, site)
+    if _is_in_branch(trace, site) and not _is_in_branch(trace, other):
+        sites = (site, other)  # the branch is the cause
     return Finding(
-        "barrier", "error", message, remedy, count, (other, site), rows, (), threads, moment
+        "barrier", "error", message, remedy, count, sites, rows, (), threads, moment
     )  # fmt: skip
+
+
+def _is_in_branch(trace: Trace, site: int) -> bool:
+    return any(suite.kind == "branch" for suite in suites_at(trace, trace.sites[site]))
 
 
 def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: Ints) -> Finding:

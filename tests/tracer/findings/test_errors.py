@@ -100,6 +100,14 @@ def test_barriers(tmp_path, schedule, body, expected):
         assert waiting in came
 
 
+def test_two_barriers_at_once_are_reported_at_the_one_in_a_branch(tmp_path):
+    body = "if t < 8:\n    cuda.syncthreads()\ncuda.syncthreads()\narg0[t] = t"
+    for condition in (body, body.replace("t < 8", "t >= 8")):
+        ended, (finding,) = kernel(tmp_path, condition, OUT)
+        _, line = source_location(finding, ended)
+        assert "if t" in ended.sources[source_location(finding, ended)[0]].splitlines()[line - 2]
+
+
 @pytest.mark.parametrize(
     ("body", "remedy"),
     [

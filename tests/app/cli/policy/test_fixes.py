@@ -93,8 +93,11 @@ def test_without_a_proven_remedy_nothing_changes(option, tmp_path):
 
 
 def test_an_empty_diff_is_explained(tmp_path):
-    (tmp_path / "outside.py").write_text(COPY.replace("i < out.size", "i < 64"))
-    done = run_tilescope("check", "--diff", "outside.py", folder=tmp_path)
+    between_blocks = COPY.replace("out[i] = a[i]", "a[i] = a[(i + 1) % 40]").replace(
+        "copy[2, 32]", "copy[40, 1]"
+    )
+    (tmp_path / "between.py").write_text(between_blocks)
+    done = run_tilescope("check", "--diff", "between.py", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "tilescope: no remedy is proven for these findings, so there is no diff.\n" in done.stderr
 
