@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -125,9 +126,18 @@ def _calls(source: str) -> dict[tuple[int, int], str]:
 
 
 def called_name(trace: Trace, site: Site) -> str:
-    """Return the name called at a site, without the module: exch, shfl_down_sync; "" if nothing is called."""
+    """Return the name called at a site, without the module: exch, shfl_down_sync; "" if nothing is called.
+
+    A compiler of C++ gives a call the column of its name or of the bracket after it.
+    """
     source = trace.sources.get(site.file, "")
-    return _calls(source).get((site.line, byte_column(source, site)), "")
+    if name := _calls(source).get((site.line, byte_column(source, site)), ""):
+        return name
+    if not holds_cpp(source):
+        return ""
+    line = "".join(source.splitlines()[site.line - 1 : site.line])
+    before, after = line[: site.column], line[site.column :]
+    return re.findall(r"\w*$", before)[0] if after.startswith("(") else re.findall(r"^\w*", after)[0]
 
 
 def is_statement(trace: Trace, site: Site) -> bool:

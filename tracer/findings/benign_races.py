@@ -5,10 +5,14 @@ stores the smaller of two paths, and those that others read meanwhile stay as th
 every thread that finds a mark unset sets it, to the same value. What holds for the values of this launch need not
 hold for others, so the excuse of a race is reported with it. NaN equals nothing, and poison stands for
 whatever memory happens to hold: neither shows that a value stayed what it was.
+
+A load also does no harm if an atomic of the same thread compares the element again: the compare-and-swap of the loop
+in "Atomic Functions" of the CUDA C++ Programming Guide, and a minimum or maximum that an `if` can spare.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -16,17 +20,26 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
-from ..analysis.kernel_structure import decides_on
+from ..analysis.kernel_structure import called_name, decides_on
 from ..analysis.overlap import dense_keys
 from ..model.array_types import Ints, Mask
+from ..model.grouping import stable_order
 from ..model.trace import Op, Site, Trace, poison
 from ..races.conflicting_accesses import Race, ValuesByKey, differ
 from .source.index_values import compared_with
 
+SWAP = "swap"
+# Parts of the names of atomics that compare: cas, compare_and_swap, atomicCAS_block, atomicMin, nanmax.
+COMPARISON = re.compile(r"cas(?![a-z])|compare_|min|max")
+
 
 def excuse_harmless(trace: Trace, race: Race) -> Race:
     """Mark a race as harmless where no order of its accesses would have given other values."""
-    if not race.harmful or trace.is_part or trace.value is None or not _is_of_loads_and_stores(trace, race):
+    if not race.harmful:
+        return race
+    if excuse := _compared_again(trace, race):
+        return replace(race, harmful=False, excuse=excuse)
+    if trace.is_part or trace.value is None or not _is_of_loads_and_stores(trace, race):
         return race
     rows, key, size = _accesses(trace, race)
     store, value = trace.op[rows] == Op.STORE, trace.value[rows]
@@ -53,6 +66,39 @@ def excuse_harmless(trace: Trace, race: Race) -> Race:
     ):
         return replace(race, harmful=_counts_setters(trace, race), excuse="set once")
     return race
+
+
+def _compared_again(trace: Trace, race: Race) -> str:
+    """Return the excuse of a race between loads and atomics that compare the element again, "" if it has none.
+
+    Every load by a compare-and-swap, or some loads of each line by a minimum or maximum, always the same of the two.
+    """
+    raced = np.unique(trace.index[race.rows[trace.buffer[race.rows] == race.buffer]])
+    rows = np.flatnonzero(trace.buffer == race.buffer)
+    rows = rows[np.isin(trace.index[rows], raced)]
+    atomic = trace.op[rows] >= Op.ATOMIC
+    if not (atomic | (trace.op[rows] == Op.LOAD)).all() or atomic.all():
+        return ""
+    kinds = {_comparison(trace, trace.sites[site]) for site in np.unique(trace.site[rows[atomic]]).tolist()}
+    if len(kinds) != 1 or not (kind := kinds.pop()):
+        return ""
+    thread_key = trace.index[rows].astype(np.int64) * (trace.threads * len(trace.blocks)) + trace.thread_of(
+        rows
+    )
+    order = stable_order(thread_key)
+    is_followed = np.zeros(len(rows), bool)
+    is_followed[order[:-1]] = (thread_key[order[:-1]] == thread_key[order[1:]]) & atomic[order[1:]]
+    racing = ~atomic & np.isin(rows, race.rows)
+    if kind == SWAP:
+        return "swapped" if is_followed[racing].all() else ""
+    sites = trace.site[rows]
+    return "compared again" if np.isin(sites[racing], sites[~atomic & is_followed]).all() else ""
+
+
+def _comparison(trace: Trace, site: Site) -> str:
+    """Return how the atomic of a site compares the element before it stores: swap, min or max; "" if it does not."""
+    match = COMPARISON.search(called_name(trace, site).lower())
+    return "" if match is None else SWAP if match[0] not in ("min", "max") else match[0]
 
 
 def _is_of_loads_and_stores(trace: Trace, race: Race) -> bool:

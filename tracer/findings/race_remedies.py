@@ -22,6 +22,8 @@ HARMLESS = {
     "own copy here": "try values that differ, with which it may show",
     "stored last": "harmless, but one thread that writes it is enough, before any reads it",
     "stored last here": "let one thread write it, before a barrier, if other values may differ",
+    "swapped": "harmless if that compares with what the thread read",
+    "compared again": "harmless if the thread uses what it read only to spare the atomic",
     "set once": "harmless if nothing else hangs on who came first, else let cuda.atomic.cas decide that",
 }
 ATOMIC = "use cuda.atomic to read and write it in one step"

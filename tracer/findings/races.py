@@ -38,6 +38,8 @@ EXCUSES = {
     "stored last": "which nothing orders, but each thread that writes it writes the same in the end",
     "stored last here": "which nothing orders, though with these values all write the same in the end",
     "set once": "which nothing orders, but whoever finds it unset sets it to the same",
+    "swapped": "which nothing orders, but a compare-and-swap of the thread that reads it comes next",
+    "compared again": "which nothing orders, though the atomic compares it again",
 }
 VERBS_PRESENT = ("reads", "writes", "updates", "updates")
 SCOPES = ("warp", "block", "grid")
@@ -163,7 +165,7 @@ def _severity(race: Race) -> str:
         "error"
         if race.harmful
         else "note"
-        if race.excuse in ("", "unchanged", "own copy", "stored last")
+        if race.excuse in ("", "unchanged", "own copy", "stored last", "swapped")
         else "warning"
     )
 

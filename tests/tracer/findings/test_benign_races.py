@@ -63,6 +63,38 @@ def test_an_element_that_all_set_alike_after_one_has_stored_another_value(tmp_pa
         assert ("error" in races(tmp_path, body, *given, schedule=schedule)) == ("error" in expected), body
 
 
+SWAP = """old = arg1[0]
+while True:
+    assumed = old
+    old = cuda.atomic.cas(arg1, 0, assumed, assumed + arg0[i])
+    if old == assumed:
+        break"""
+
+
+@EVERY
+def test_what_a_compare_and_swap_checks_may_be_read_before(tmp_path, schedule):
+    given = (Array((128,), "int32", "arange"), Array((1,), "int32"), Array((128,), "int32"))
+    for body, expected in (
+        (SWAP, {"note"}),
+        (f"{SWAP}\narg2[i] = arg1[0]", {"note", "error"}),  # nothing checks this one
+        ("arg2[i] = cuda.atomic.exch(arg1, 0, arg1[0] + i)", {"error"}),
+    ):
+        assert set(races(tmp_path, body, *given, schedule=schedule)) == expected, body
+
+
+@EVERY
+def test_an_element_may_be_read_to_spare_an_atomic_that_compares_again(tmp_path, schedule):
+    given = (Array((128,), "int32", "random"), Array((1,), "int32"), Array((128,), "int32"))
+    spare = "if arg0[i] > arg1[0]:\n    cuda.atomic.{}(arg1, 0, arg0[i])"
+    for body, expected in (
+        (spare.format("max"), {"warning"}),
+        (spare.format("max") + "\narg2[i] = arg1[0]", {"warning", "error"}),
+        (spare.format("max") + "\nif i == 0:\n    cuda.atomic.min(arg1, 0, arg0[i])", {"error"}),
+        (spare.format("add"), {"error"}),
+    ):
+        assert set(races(tmp_path, body, *given, schedule=schedule)) == expected, body
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "int64"])
 def test_nan_and_poison_do_not_show_unchanged_elements(tmp_path, dtype):
     body = "if 0 < i < 127:\n    arg0[i] = arg0[i - 1]"
