@@ -86,6 +86,7 @@ class FindingsView(View):
         self.list.page_asked = self._show_page
         self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))
         self.card.access_asked = self._go_to_access
+        self.card.find_order.clicked.connect(lambda _checked: self.ask.find_order())
         self._column, self._bar = QVBoxLayout(self), bar
         self.order.setWordWrap(True)
         self.order.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -113,13 +114,6 @@ class FindingsView(View):
         self._fix_row.addWidget(self.fix)
         self._fix_row.addWidget(self.proof, 1)
         self._column.addLayout(self._fix_row)
-        self.find_order = QPushButton("Find an order that changes the result")
-        self.find_order.clicked.connect(lambda _checked: self.ask.find_order())
-        self.find_order.hide()
-        self._find_row = QHBoxLayout()
-        self._find_row.addWidget(self.find_order)
-        self._find_row.addStretch(1)
-        self._column.addLayout(self._find_row)
 
     def load(self, session: Session | None) -> None:
         """Load a session with its findings, if they are known; load it again when they are."""
@@ -158,8 +152,6 @@ class FindingsView(View):
         self.proof.setPalette(text_palette(theme, "muted"))
         self._fix_row.setContentsMargins(margin, 0, margin, theme.px(10))
         self._fix_row.setSpacing(theme.px(10))
-        self.find_order.setFont(theme.font(12.5))
-        self._find_row.setContentsMargins(margin, 0, margin, theme.px(10))
         self.list.set_theme(self.theme)
         self.card.set_theme(self.theme)
         chosen = self.chosen()
@@ -212,20 +204,14 @@ class FindingsView(View):
         is_proven = chosen is not None and bool(chosen.remedy and chosen.fixed_text)
         self.fix.setVisible(is_proven)
         self.proof.setVisible(is_proven)
-        self.find_order.setVisible(chosen is not None and chosen.kind == "race")
         if chosen is not None and is_proven:
             self.fix.setToolTip(plain_tip(f"Change the kernel's text and run it: {chosen.remedy}"))
         shown = self.card.isVisibleTo(self._area)
         self._area.setVisible(shown)
         if shown:
             card_height, row = self.card.heightForWidth(max(1, self.width())), self.list.currentRow()
-            above = self._bar.heightForWidth(self.width()) + 2 * self._column.spacing() + self.theme.px(8)
+            above = self._bar.heightForWidth(self.width()) + 4 * self._column.spacing() + self.theme.px(8)
             above += self.fix.sizeHint().height() + self.theme.px(14) if is_proven else 0
-            above += (
-                self.find_order.sizeHint().height() + self.theme.px(14)
-                if self.find_order.isVisibleTo(self)
-                else 0
-            )
             left = self.height() - above - self.list.sizeHintForRow(row)
             self._area.setFixedHeight(min(card_height, max(left, self.height() // 3)))
             self._column.activate()  # so that the list knows its height

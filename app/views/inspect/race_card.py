@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from ....tracer.model.finding import Finding
 from ....tracer.model.trace import WARP
@@ -44,6 +44,7 @@ class RaceCard(QWidget):
         self.title, self.order = RichLabel(), RichLabel()
         self.signs = [PlainLabel() for _ in range(2)]
         self.texts = [RichLabel() for _ in range(2)]
+        self.find_order = QPushButton("Find an order that changes the result")
         self._shown: tuple[Session, Finding] | None = None
         self._build()
 
@@ -63,6 +64,7 @@ class RaceCard(QWidget):
         self._column.addWidget(self.title)
         self._column.addLayout(grid)
         self._column.addWidget(self.order)
+        self._column.addWidget(self.find_order, 0, Qt.AlignmentFlag.AlignLeft)
 
     def set_theme(self, theme: Theme) -> None:
         """Use another theme and text size."""
@@ -74,6 +76,7 @@ class RaceCard(QWidget):
         for label in (self.title, self.order, *self.texts):
             label.setFont(theme.font(13))
             label.setPalette(text_palette(theme, "text"))
+        self.find_order.setFont(theme.font(12.5))
         self._fill()
 
     def show_race(self, session: Session | None, finding: Finding | None) -> None:

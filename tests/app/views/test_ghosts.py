@@ -41,7 +41,7 @@ def test_ghosts_at_one_position_name_an_index_and_count_the_others():
 
 
 @pytest.mark.parametrize("gap", [13.0, 30.0, 90.0])
-def test_no_ghost_covers_the_array_beside(gap):
+def test_no_ghost_covers_the_next_array(gap):
     buffer = Buffer("a", "global", "<i4", (100,), (4,), 256, 4, 100)
     sheet, cell = wrap_buffer(buffer, 8), 18.0
     places = {n: BufferPosition(sheet, 50 + n * (8 * cell + gap), 30, cell) for n in range(2)}

@@ -55,7 +55,7 @@ def test_a_race_and_the_order_tab_offer_the_search_and_show_that_it_runs():
         findings.list.setCurrentRow(
             next(i for i, f in enumerate(window.focused_session().findings) if f.kind == "race")
         )
-        assert findings.find_order.isVisible()
+        assert findings.card.find_order.isVisible()
         window.commands[CHOOSE].trigger()
         settle(window)
         order = window.side.view("order")

@@ -61,13 +61,13 @@ LOOP = """    for (int k = 0; k < 2; k++) {
 )  # fmt: skip
 def test_threads_return_only_where_the_kernel_returns(tmp_path, body, expected):
     (trace,) = run_text(tmp_path, PROGRAM.format(body=body)).traces
-    found = {
+    messages = {
         f.kind: f.message
         for f in findings_of(trace, requests_of(trace))
         if f.kind in ("barrier", "unwritten")
     }
-    assert found.keys() == expected.keys()
+    assert messages.keys() == expected.keys()
     for kind, words in expected.items():
-        assert words in found[kind], found[kind]
+        assert words in messages[kind], messages[kind]
     if body == RETURN:
-        assert "let those without data write 0" in found["unwritten"]
+        assert "let those without data write 0" in messages["unwritten"]

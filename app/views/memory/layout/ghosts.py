@@ -30,7 +30,7 @@ def ghosts_of(
     places: Mapping[int, BufferPosition],
     window: Box,
 ) -> list[Ghost]:
-    """Compute the ghosts of accesses outside the visible arrays, inside the window and beside the other arrays."""
+    """Compute the ghosts of accesses outside the visible arrays, inside the window and outside other arrays."""
     ghosts: dict[tuple[float, float, float, float], list[Ghost]] = {}
     for access in accesses[:MOST]:
         if access.buffer in places:
@@ -43,9 +43,9 @@ def ghosts_of(
 def _room(place: BufferPosition, places: Iterable[BufferPosition], window: Box) -> Box:
     """Return the part of the window to the left and right of a buffer that no other buffer covers."""
     box = place.box
-    beside = [other.box for other in places if _are_side_by_side(box, other.box)]
-    left = max((other.right + 1 for other in beside if other.right <= box.x), default=window.x)
-    right = min((other.x - 1 for other in beside if other.x >= box.right), default=window.right)
+    neighbours = [other.box for other in places if _are_side_by_side(box, other.box)]
+    left = max((other.right + 1 for other in neighbours if other.right <= box.x), default=window.x)
+    right = min((other.x - 1 for other in neighbours if other.x >= box.right), default=window.right)
     return Box(max(left, window.x), window.y, min(right, window.right) - max(left, window.x), window.height)
 
 
