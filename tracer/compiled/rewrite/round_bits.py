@@ -14,7 +14,7 @@ MIN_ROUND_BITS = 4  # numbers that count fewer rounds of a loop are of little us
 
 
 def round_bits(function: FunctionType) -> RoundBits | None:
-    """Choose the fields for a kernel; None if its accesses tell their rounds, or if no number can."""
+    """Choose the fields for a kernel; None if it needs none, or if its loops are too deep."""
     try:
         kernel = _callee(function)
         if not has_unknown_rounds(kernel) or _has_inner_functions(kernel.tree):
