@@ -132,19 +132,19 @@ def _split(tokens: Sequence[str], separators: frozenset[str]) -> tuple[int, str]
 
 def _expression(tokens: Sequence[str]) -> ast.expr:
     for separators in (frozenset(","), _ASSIGNMENTS, frozenset("?"), frozenset(("||",)), frozenset(("&&",))):
-        if (found := _split(tokens, separators)) is None:
+        if (separator := _split(tokens, separators)) is None:
             continue
-        left, right = tokens[: found[0]], tokens[found[0] + 1 :]
-        if found[1] in _ASSIGNMENTS:
+        left, right = tokens[: separator[0]], tokens[separator[0] + 1 :]
+        if separator[1] in _ASSIGNMENTS:
             return _assignment(left, _expression(right))
-        if found[1] == "?":
+        if separator[1] == "?":
             colon = _split(right, frozenset(":")) or (len(right), ":")
             arms = _expression(right[: colon[0]]), _expression(right[colon[0] + 1 :])
             return ast.IfExp(_expression(left), *arms)
-        if found[1] == ",":
+        if separator[1] == ",":
             return ast.Tuple([_expression(left), _expression(right)], ast.Load())
         return ast.BoolOp(
-            ast.Or() if found[1] == "||" else ast.And(), [_expression(left), _expression(right)]
+            ast.Or() if separator[1] == "||" else ast.And(), [_expression(left), _expression(right)]
         )
     return ast.Tuple(_operands(tokens), ast.Load())
 

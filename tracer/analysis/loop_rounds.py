@@ -1,4 +1,4 @@
-"""Find kernels in which the number of an access at its line does not tell the round of the loop that made it.
+"""Find kernels in which the number of an access at its line is not that of the round that makes it.
 
 In `for j in range(5): if (j + t) % 2 == 0: s += a[j, t]` the first load of lane 0 is in round 0 and that of lane 1 in
 round 1: two requests. A loop whose every round makes the access, or none does, needs no such care.
@@ -59,7 +59,7 @@ def has_unknown_rounds(kernel: Callee) -> bool:
 
 
 def are_rounds_unknown(trace: Trace) -> bool:
-    """Return True if a trace does not tell which of its accesses are made in the same round of a loop.
+    """Return True if a trace does not record which of its accesses are made in the same round of a loop.
 
     Then its requests are an estimate: the n-th access of each lane at a site counts as one request.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from types import FunctionType
 
 from ...analysis.loop_rounds import Callee, has_unknown_rounds, nesting_of
@@ -13,8 +14,9 @@ from .scope import Scope, UnknownValueError, source_of
 MIN_ROUND_BITS = 4  # numbers that count fewer rounds of a loop are of little use
 
 
+@lru_cache(maxsize=64)  # a program may launch a kernel thousands of times
 def round_bits(function: FunctionType) -> RoundBits | None:
-    """Choose the fields for a kernel; None if its accesses tell their rounds, or if no number can."""
+    """Choose the fields for a kernel; None if it needs none, or if its loops are too deep."""
     try:
         kernel = _callee(function)
         if not has_unknown_rounds(kernel) or _has_inner_functions(kernel.tree):
