@@ -94,7 +94,7 @@ def family(pid: int) -> list[int]:
 
 
 def command_line(pid: int) -> str:
-    """Return the command of a process, or its name where it has ended and nobody has asked how."""
+    """Return the command of a process, or its name after its end."""
     try:
         words = (
             Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()

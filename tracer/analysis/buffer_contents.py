@@ -335,7 +335,8 @@ class BufferContents:
         writing = np.flatnonzero((requests.buffer == buffer) & (requests.op != Op.LOAD))
         if trace.value is not None and dtype.kind != "V" and len(writing):
             stored = _cast(trace.value[self._rows_of(writing)], dtype)
-            contents.append(_written(stored) if dtype.itemsize >= 4 else stored)  # 0xA5 is a common small number
+            # Of 0xA5, a common small number, nothing is left out.
+            contents.append(_written(stored) if dtype.itemsize >= 4 else stored)
         if not contents or dtype.kind == "V":
             return 0.0, 0.0
         ends = [

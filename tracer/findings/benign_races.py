@@ -96,7 +96,7 @@ def _compared_again(trace: Trace, race: Race) -> str:
 
 
 def _comparison(trace: Trace, site: Site) -> str:
-    """Return how the atomic of a site compares the element before it stores: swap, min or max; "" if it does not."""
+    """Return the comparison of the atomic at a site: swap, min or max; "" if it compares nothing."""
     match = COMPARISON.search(called_name(trace, site).lower())
     return "" if match is None else SWAP if match[0] not in ("min", "max") else match[0]
 

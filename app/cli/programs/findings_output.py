@@ -404,8 +404,8 @@ def with_proven_fix(data: FindingData, fix: ProvenFix) -> FindingData:
     from ....tracer.remedies.trial import with_remedy, without_remedy
 
     edits = [{"line": edit.line, "old": list(edit.old), "new": list(edit.new)} for edit in fix.edits]
-    known, file = without_remedy(data["statement"], data["remedy"]), data["file"]
-    statement = with_remedy(known, fix.remedy)
+    file = data["file"]
+    statement = with_remedy(without_remedy(data["statement"], data["remedy"]), fix.remedy)
     also = [
         RelatedPlace("" if p["file"] == file else p["file"], p["line"], p["name"]) for p in data["places"]
     ]

@@ -1,7 +1,7 @@
 """Programs in the style of courses and NVIDIA's samples: their output is that of an H100 with CUDA 13.0.
 
 The files `*.txt` are what the programs printed on the GPU. `groups.cu` is the exception: two numbers of its last line
-were computed by hand, since the recorded program read them before it had waited for the kernel.
+were calculated, since the recorded program read them before it had waited for the kernel.
 """
 
 from __future__ import annotations

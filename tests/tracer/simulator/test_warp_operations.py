@@ -219,8 +219,8 @@ def test_faults_are_saved_and_older_ones_without_kinds_are_read(tmp_path, schedu
 )
 def test_lanes_outside_the_mask_give_undefined_values(tmp_path, schedule, call, severity):
     lanes = 20 if "0xfffff" in call else 16
-    found = barrier_findings(
+    findings = barrier_findings(
         tmp_path, schedule, f"if t < {lanes}:\n        v = t\n        out[t] = cuda.{call}"
     )
-    assert [finding.severity for finding in found] == ([severity] if severity else [])
-    assert all("not in its mask" in finding.message for finding in found)
+    assert [finding.severity for finding in findings] == ([severity] if severity else [])
+    assert all("not in its mask" in finding.message for finding in findings)

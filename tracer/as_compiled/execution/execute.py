@@ -144,7 +144,7 @@ def run(
 
 
 class _Clock:
-    """The limit on a launch's processor time, which a busy machine leaves alone."""
+    """The limit on a launch's processor time, which a busy machine does not use up."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._end = seconds, time.process_time() + seconds
