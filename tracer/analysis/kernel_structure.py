@@ -137,8 +137,8 @@ def called_name(trace: Trace, site: Site) -> str:
         return ""
     line = "".join(source.splitlines()[site.line - 1 : site.line])
     before, after = line[: site.column], line[site.column :]
-    name = re.search(r"\w*$", before) if after.startswith("(") else re.match(r"\w*", after)
-    return name[0] if name else ""
+    match = re.search(r"\w*$", before) if after.startswith("(") else re.match(r"\w*", after)
+    return match[0] if match else ""
 
 
 def is_statement(trace: Trace, site: Site) -> bool:
