@@ -32,19 +32,20 @@ def rewrite_kernel(
     *,
     debug: bool = False,
     late: frozenset[str] = frozenset(),
+    rounds_recorded: bool = True,
 ) -> RecordingProgram:
     """Rewrite a kernel into a program; `dtypes` are those of its array arguments. Raises NotCompilableError.
 
     debug: as given to @cuda.jit. late: names of module constants whose values the program need not contain. None is
-    used if one of them decides more than values.
+    used if one of them decides more than values. rounds_recorded: record the rounds of loops where they are needed.
     """
     program = RecordingProgram(user_code_for(function.__code__.co_filename), late, debug=debug)
-    program.round_bits = round_bits(function)
+    program.round_bits = round_bits(function) if rounds_recorded else None
     source = source_of(function)
     constants = {name + DTYPE: dtype for name, dtype in dtypes.items()}
     program.functions.append(Rewriter(program, source, constants).kernel())
     if late and needs_constants(program):
-        return rewrite_kernel(function, dtypes, debug=debug)
+        return rewrite_kernel(function, dtypes, debug=debug, rounds_recorded=rounds_recorded)
     return program
 
 

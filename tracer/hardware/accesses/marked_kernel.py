@@ -74,7 +74,7 @@ def noting_kernel(
     """
     name = function.__name__
     try:
-        program = rewrite_kernel(function, dtypes, debug=debug)
+        program = rewrite_kernel(function, dtypes, debug=debug, rounds_recorded=False)
     except NotCompilableError as error:
         raise NotMarkable(f"The accesses of {name} can't be noted on a GPU: {error}") from error
     records = [n for n, dtype in dtypes.items() if dtype.names is not None]
