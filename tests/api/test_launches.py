@@ -143,7 +143,7 @@ def test_every_public_name_is_documented():
     names = set(tilescope.__all__) - {"__version__"}
     assert {name for name in names if f"`{name}" not in section} == set()
     assert [name for name in names if not getattr(tilescope, name).__doc__] == []
-    with pytest.raises(AttributeError, match="no attribute 'traces'"):
+    with pytest.raises(AttributeError, match="has no traces"):
         _ = tilescope.traces
 
 

@@ -235,7 +235,7 @@ def test_the_operations_of_an_autodiff_library_compute_and_train():
         "np.array_equal(total(Tensor(a), 1).numpy(), a.sum(1, keepdims=True))",
         TRAINING,
     ]
-    head = OPERATIONS.replace("PROGRAMS", repr(str(Path(__file__).parents[1] / "data" / "programs")))
+    head = OPERATIONS.replace("PROGRAMS", repr(str(Path(__file__).parents[1] / "data" / "notebooks")))
     shown = outputs_of("%load_ext tilescope", "%tilescope on", head, *cells)[3:]
     assert [value["text/plain"] for value, _ in shown] == ["True"] * 4
     summaries = [launches["text/plain"].splitlines()[0] for _, launches in shown]

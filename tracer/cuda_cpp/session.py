@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from ..model.launch import Limits, Schedule
 from ..model.trace import Dim3, Op, Site, Trace
+from ..processes.work_time import work_seconds
 from ..recording.stream_order import Clock, StreamOrder, conflict_text, use_of_range, uses_of_trace
 from .debug_info import HEADERS
 from .decode import LaunchDecoder, RowsEvent
@@ -246,7 +247,7 @@ class _Connection:
         self._started = 0.0
         self._ended_blocks = 0
         self._seconds = 0.0  # that a block has run, if it was ended for its many accesses
-        self._latest_end = 0.0  # when a block of the launch has ended last
+        self._latest_end = 0.0  # processor time when a block of the launch has ended last
         self._streams = StreamOrder()
         self._streams.watch(
             lambda: ("", 0),
@@ -373,7 +374,7 @@ class _Connection:
     def _begin(self, event: LaunchEvent) -> str:
         if self._facts is None or self._hello is None:
             return "no"
-        self._started = self._latest_end = time.perf_counter()
+        self._started, self._latest_end = time.perf_counter(), self._work_seconds()
         self._ended_blocks = 0
         self._launch = event
         hello = self._hello
@@ -409,7 +410,7 @@ class _Connection:
             self._session.options.report(event.done, math.prod(self._launch.grid))
         answer = self._decoder.add(event, *self._maps)
         if not is_end and self._is_endless(event):
-            self._seconds, answer = time.perf_counter() - self._latest_end, "endless"
+            self._seconds, answer = self._work_seconds() - self._latest_end, "endless"
         if is_end:
             decoder, self._decoder = self._decoder, None
             trace = decoder.finish([tuple(fault) for fault in event.faults], event.error)
@@ -429,10 +430,14 @@ class _Connection:
 
     def _is_endless(self, event: RowsEvent) -> bool:
         """Whether no block has ended within the patience, also if most of it was spent on its accesses."""
-        now, patience = time.perf_counter(), self._session.options.patience or 0
+        now, patience = self._work_seconds(), self._session.options.patience or 0
         if event.done > self._ended_blocks:
             self._ended_blocks, self._latest_end = event.done, now
         return 0 < ENDLESS * patience < now - self._latest_end
+
+    def _work_seconds(self) -> float:
+        """Return the processor time of the program and of the counting of its accesses."""
+        return 0.0 if self._hello is None else work_seconds(self._hello.pid)
 
     def _order(self, event: _Order) -> None:
         """Follow what orders the streams of the program."""
@@ -516,8 +521,8 @@ class _Connection:
         file, line = (site.file, site.line) if site else (launch.file, launch.line) if launch else ("", 0)
         patience = self._session.options.patience or 0
         where = f"; it was at line {site.line}" if site else ""
-        duration = f"{self._seconds:.0f} s" if self._seconds else f"{patience:g} s of CPU time"
-        text = f"1 launch does not end: a block ran for {duration}{where}."
+        seconds = self._seconds or patience
+        text = f"1 launch does not end: a block ran for {seconds:.2g} s of CPU time{where}."
         self._session.faults.append(
             ProgramFault("endless", text, file, line, *self._stopped_kernel(event.pcs))
         )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ....tracer.model import cpp_text
 from ....tracer.storage.atomic_write import write_atomically
 from ...model.visible_text import escape_controls
 from ..common.arguments import UsageError
@@ -133,6 +132,8 @@ def _functions(text: str) -> list[tuple[int, int]]:
     try:
         tree = ast.parse(text)
     except SyntaxError:  # it runs, so it is no Python
+        from ....tracer.model import cpp_text  # lazy: --help does not wait for it
+
         return [(function.first, function.last + 1) for function in cpp_text.functions(text)]
     return [
         (node.lineno, (node.end_lineno or node.lineno) + 1)

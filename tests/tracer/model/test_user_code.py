@@ -300,4 +300,4 @@ def test_an_endless_wait_in_a_library_is_reported_at_the_calling_line(tmp_path):
         str(tmp_path / "kernels.py"),
         1 + built.source.splitlines().index("    out[t] = waited(out)"),
     )
-    assert f"on line {finding.location[1]} this thread" in finding.message
+    assert f"on line {finding.location[1]} thread 0 of block 0" in finding.message

@@ -22,7 +22,7 @@ def to_index(ordinal, shape, out_index):
 
 def index_to_position(index, strides):
     position = 0
-    for i, stride in zip(index, strides):
+    for i, stride in zip(index, strides):  # noqa: B905  # Numba has no `strict`
         position += i * stride
     return position
 
