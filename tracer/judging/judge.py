@@ -286,8 +286,10 @@ def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
 def _error_text(error: KernelError, trace: Trace) -> str:
     if error.type in ("LivelockError", "LaunchTimeoutError"):  # the launch never ends
         return f"{error.message[:1].upper()}{error.message[1:].removesuffix('.')}."
-    text = f"{error.type}: {error.message}" if error.message else error.type
     block, thread = index_in(error.block, trace.grid), index_in(error.thread, trace.block_dim)
+    if error.type == "Endless":  # of CUDA C++
+        return f"Thread {thread} of block {block} {error.message}."
+    text = f"{error.type}: {error.message}" if error.message else error.type
     return f"Thread {thread} of block {block} raised {text.removesuffix('.')}."
 
 
