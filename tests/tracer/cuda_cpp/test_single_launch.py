@@ -125,11 +125,12 @@ def test_a_missing_kernel_and_a_crash_end_in_a_sentence():
     with pytest.raises(KernelLaunchError, match=r"has no kernel named other"):
         _call("__global__ void k(int n) {}", "other", 4)
     with pytest.raises(KernelLaunchError, match=r"divides an integer by 0") as caught:
-        _call("__global__ void k(int *a, int n)\n{\n    a[0] = 1 / n;\n}", "k", np.zeros(4, np.int32), 0)
+        _call("__global__ void k(int *a, int n)\n{\n    a[0] = 7 / n;\n}", "k", np.zeros(4, np.int32), 0)
     assert caught.value.line == 3
-    with pytest.raises(KernelLaunchError, match=r"a block ran for 2 s of CPU time") as caught:
-        _call("__global__ void k(volatile int *a) { while (!a[0]) ; }", "k", np.zeros(4, np.int32))
-    assert caught.value.kind == "endless"
+    error = _call(
+        "__global__ void k(volatile int *a) { while (!a[0]) ; }", "k", np.zeros(4, np.int32)
+    ).trace.error
+    assert error is not None and (error.type, error.line) == ("Endless", 1)
     with pytest.raises(BuildError) as refused:
         _call("__global__ void k(int n)\n{\n    int x = y;\n}", "k", 4)
     assert refused.value.line == 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -54,7 +52,7 @@ def proof(folder, ended, kind):
     findings = findings_of(ended, requests_of(ended))
     finding = next(finding for finding in findings if finding.kind == kind)
     case = trial_case(ended, finding, findings, folder)
-    return case and prove(case, lambda launch: run(launch, lambda done, total: None), time.monotonic() + 60)
+    return case and prove(case, lambda launch: run(launch, lambda done, total: None), lambda: False)
 
 
 def traced(folder, body):

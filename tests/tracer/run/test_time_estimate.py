@@ -102,7 +102,7 @@ def job(patience: float | None) -> Job:
 def test_the_worker_stops_a_slow_launch(monkeypatch):
     monkeypatch.setattr(time_estimate, "ESTIMATE_AFTER", 0.0)
     clock = Clock()
-    monkeypatch.setattr("tilescope.tracer.run.worker.TimeEstimate", lambda: TimeEstimate(clock))
+    monkeypatch.setattr("tilescope.tracer.run.worker.TimeEstimate", lambda own: TimeEstimate(clock))
 
     def engine(launch, report):
         for done in range(1, 1000):

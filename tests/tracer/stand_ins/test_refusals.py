@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -64,7 +65,7 @@ CUPY_ANSWERS = [
     "FOLDER/program.py, line 19)",
     "cupy.cuda.driver.CUDADriverError: CUDA_ERROR_NOT_FOUND: named symbol not found: the name of g is mangled by C++; "
     'write extern "C" in front of __global__',
-    "cupy.cuda.compiler.CompileException: FOLDER/program.py:27: expected ';' after expression.",
+    "cupy.cuda.compiler.CompileException: FOLDER/program.py:27: expected ';'",
     "cupy.cuda.driver.CUDADriverError: CUDA_ERROR_NOT_FOUND: named symbol not found: there is no kernel other; the "
     "text has g",
     "[1.0, 1.0, 1.0, 1.0]",
@@ -110,7 +111,7 @@ TORCH = (
 import torch
 from torch.utils.cpp_extension import load_inline
 CUDA = '''
-__global__ void k(float* a, int n) { a[threadIdx.x] = 1 / n; }
+__global__ void k(float* a, int n) { a[threadIdx.x] = 7 / n; }
 torch::Tensor f(torch::Tensor a, int n) { k<<<1, 4>>>(a.data_ptr<float>(), n); return a; }
 '''
 f = load_inline("own", "torch::Tensor f(torch::Tensor a, int n);", CUDA, "f").f
@@ -128,7 +129,7 @@ attempt(lambda: f(b, 0))
 attempt(lambda: f(b, 1))
 attempt(lambda: torch.nn)
 attempt(lambda: torch.zeros(2, device="mps"))
-attempt(lambda: load_inline("own", "", CUDA.replace("1 / n", "nowhere"), "f"))
+attempt(lambda: load_inline("own", "", CUDA.replace("7 / n", "nowhere"), "f"))
 attempt(lambda: load_inline("own", "void g(float* p) {}", None, "g"))
 """
 )
@@ -146,7 +147,7 @@ TORCH_ANSWERS = [
     "builtins.RuntimeError: CUDA error: an illegal memory access was encountered (k, FOLDER/program.py, line 13)",
     "builtins.RuntimeError: CUDA error: the kernel k divides an integer by 0; a GPU would go on with an undefined "
     "result.",
-    "tensor([1., 1., 1., 1.], device='cuda:0')",
+    "tensor([7., 7., 7., 7.], device='cuda:0')",
     "builtins.AttributeError: Tilescope's stand-in for PyTorch has no torch.nn",
     "builtins.RuntimeError: Tilescope's stand-in for PyTorch has no device mps; it has cpu and cuda",
     "builtins.RuntimeError: Error building extension 'own': FOLDER/program.py:13: use of undeclared identifier "
@@ -154,6 +155,12 @@ TORCH_ANSWERS = [
     "builtins.RuntimeError: Error building extension 'own': FOLDER/program.py:32: static assertion failed: Tilescope "
     "passes only tensors and numbers to the functions of load_inline.",
 ]
+
+
+def without_dialect(line: str) -> str:
+    """Word an error of a compiler as clang does, as far as compilers differ."""
+    line = re.sub(r"'(\w+)' was not declared in this scope", r"use of undeclared identifier '\1'", line)
+    return re.sub(r"(expected ';') .*", r"\1", line)
 
 
 @needs_compiler
@@ -164,7 +171,7 @@ def test_refusals_are_one_sentence(text, answers, tmp_path):
     (tmp_path / "program.py").write_text(text)
     done = run_tilescope("run", "--quiet", "program.py", folder=tmp_path)
     lines = done.stdout.replace(str(tmp_path), "FOLDER").splitlines()
-    assert lines == answers, done.stderr
+    assert [without_dialect(line) for line in lines] == answers, done.stderr
 
 
 @needs_compiler
