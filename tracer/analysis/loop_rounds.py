@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from types import UnionType
 from typing import NamedTuple
 
 from ..model.cpp_text import holds_cpp
@@ -167,10 +168,10 @@ class _Lanes:
             elif differs or self.differ(statement):
                 self.varying |= _stored(statement)
 
-    def leaves(self, statements: Sequence[ast.stmt], kinds: object, differs: bool = False) -> bool:
+    def leaves(self, statements: Sequence[ast.stmt], kinds: type | UnionType, differs: bool = False) -> bool:
         """Return True if only some lanes may come to a `break` or `continue` of the loop with these statements."""
         for statement in statements:
-            if isinstance(statement, kinds):  # type: ignore[arg-type]  # a union of classes
+            if isinstance(statement, kinds):
                 if differs:
                     return True
             elif isinstance(statement, ast.If):
