@@ -200,6 +200,7 @@ class OrderView(View):
             widget.setFont(theme.font(12.5))
         for part in (self.list, self.parts, self.bars):
             part.set_theme(theme)
+        self.parts.setMinimumHeight(self.parts.fontMetrics().height())  # the choices need the room more
 
     def load(self, session: Session | None) -> None:
         """Load a session."""
